@@ -26,6 +26,12 @@ GRACE = 6.0
 KEPT = 30
 """Idle lines that stay open: each takes 6 MB, and is made anew in a tenth of a second."""
 
+AT_ONCE = 40
+"""Calls that only look and have just begun: more of them would take so much of the controller that none ends in its time."""
+
+JUST_BEGUN = 5.0
+"""Seconds after which a call does not count among these any more: nobody waits for a machine that hangs."""
+
 PARENT_EVERY = 2.0
 """Seconds after which it is noticed at the latest that ansible-playbook was killed."""
 
@@ -38,9 +44,16 @@ class Orphaned(BaseException):
 
 
 class _Call(NamedTuple):
-    tag: Any
+    call: dict[str, Any]
     seconds: float
-    until: float  # by time.monotonic; then its line is killed
+    tag: Any
+    may_wait: bool
+    begun: float = 0.0  # by time.monotonic
+
+    @property
+    def until(self) -> float:
+        """When its line is killed."""
+        return self.begun + self.seconds + GRACE
 
 
 class Lines:
@@ -55,6 +68,7 @@ class Lines:
     def __init__(self, connect: Callable[[Any], Connect]) -> None:
         self._connect = connect
         self._lines: dict[Hashable, Line] = {}
+        self._waiting: dict[Hashable, _Call] = {}  # the longest waiting first
         self._calls: dict[Hashable, _Call] = {}
         self._idle: dict[Hashable, None] = {}  # the longest idle first
         self._closing: set[int] = set()
@@ -80,28 +94,54 @@ class Lines:
 
     @property
     def busy(self) -> int:
-        """How many calls are under way."""
-        return len(self._calls)
+        """How many calls are under way, or wait until they may begin."""
+        return len(self._calls) + len(self._waiting)
+
+    @property
+    def waiting(self) -> int:
+        """How many wait until they may begin."""
+        return len(self._waiting)
 
     def is_busy(self, key: Hashable) -> bool:
-        """Whether a call is under way over the line of this key."""
-        return key in self._calls
+        """Whether a call is under way over the line of this key, or waits until it may begin."""
+        return key in self._calls or key in self._waiting
 
-    def call(self, key: Hashable, call: dict[str, Any], seconds: float, tag: Any) -> None:
+    def call(self, key: Hashable, call: dict[str, Any], seconds: float, tag: Any, may_wait: bool = False) -> None:
         """Make a call over the line of this key. One that is still under way over it is given up. Returns at once.
 
         :arg seconds: that the call may take
         :arg tag: comes back with the answer
+        :arg may_wait: whether it may begin later, as many have just begun
         """
         if key in self._calls:
             self._drop(key, at_once=True)
+        self._waiting.pop(key, None)
+        self._waiting[key] = _Call(call, seconds, tag, may_wait)
+        self._begin()
+
+    def _begin(self) -> None:
+        """Those that may."""
+        room = AT_ONCE - len(self._just_begun())
+        for key, call in list(self._waiting.items()):
+            if call.may_wait and room <= 0:
+                continue
+            room -= call.may_wait
+            del self._waiting[key]
+            self._calls[key] = call._replace(begun=time.monotonic())
+            self._line(key).send(call.call)
+
+    def _just_begun(self) -> list[float]:
+        """When each of those that count was begun."""
+        since = time.monotonic() - JUST_BEGUN
+        return [call.begun for call in self._calls.values() if call.may_wait and call.begun > since]
+
+    def _line(self, key: Hashable) -> Line:
         if key not in self._lines:
             self._lines[key] = Line(self._connect(key), [line.socket for line in self._lines.values()])
             self._selector.register(self._lines[key].socket, selectors.EVENT_READ, key)
             self.opened += 1
         self._idle.pop(key, None)
-        self._calls[key] = _Call(tag, seconds, time.monotonic() + seconds + GRACE)
-        self._lines[key].send(call)
+        return self._lines[key]
 
     def answers(self, seconds: float) -> Iterator[tuple[Any, dict[str, Any]]]:
         """The tag of each call that has its answer, and the answer, as soon as any has come; none after so many seconds at the latest.
@@ -110,8 +150,11 @@ class Lines:
         """
         if os.getppid() != self._parent:
             raise Orphaned
+        self._begin()
         now = time.monotonic()
         until = min([now + seconds, now + PARENT_EVERY, *(call.until for call in self._calls.values())])
+        if self._waiting:
+            until = min([until, *(begun + JUST_BEGUN for begun in self._just_begun())])
         for event, _mask in self._selector.select(max(0.0, until - now)):
             yield from self._received(event.data)
         now = time.monotonic()

@@ -20,6 +20,7 @@ from .._drain.calling import SECONDS
 from .._lines.line import RAISED
 from .._lines.lines import HUNG, Lines
 from .._machine.bounded import too_slow
+from .._machine.call import HARMLESS
 from .between_entries import Answer
 from .given import Reach
 from .machine_line import MachineCall, ModuleCall, RoundCall, Target
@@ -61,8 +62,13 @@ class Calls:
 
     @property
     def busy(self) -> int:
-        """How many are under way."""
+        """How many are under way, or wait until they may begin."""
         return self._lines.busy
+
+    @property
+    def waiting(self) -> int:
+        """How many wait until they may begin: not all machines are called in one moment."""
+        return self._lines.waiting
 
     def send(self, host: str, call: Mapping[str, Any], holder: Mapping[str, Any], jobs: Mapping[str, Any]) -> None:
         """Call a machine. A call that is still under way to it is given up.
@@ -75,7 +81,9 @@ class Calls:
         self._sent[host] = _Sent(call["number"], jobs)
         self._rounds.pop(host, None)
         given = MachineCall(call, holder, reach.options)
-        self._lines.call(Target(host, becomes=reach.becomes), given.packed(), call["seconds"], (host, None))
+        only_looks = all(one["do"] in HARMLESS and not one.get("wait") for one in call["requests"])
+        target = Target(host, becomes=reach.becomes)
+        self._lines.call(target, given.packed(), call["seconds"], (host, None), may_wait=only_looks)
 
     def modules(self, wanted: Sequence[tuple[Target, ModuleCall]]) -> list[dict[str, Any]]:
         """What came of these modules, all at a time, but those of one line one after the other."""

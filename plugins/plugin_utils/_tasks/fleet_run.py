@@ -35,7 +35,7 @@ LONGEST_PAUSE = 30.0
 """Seconds after which a run that waits decides anew though nothing has come."""
 
 FIRST = 15.0
-"""Seconds after which a run begins without the machines that have not answered its first calls, which go on."""
+"""Seconds after its first calls after which a run begins without the machines that have not answered them; the calls go on."""
 
 SILENT = 20.0
 """Seconds without a word after which a run says what it waits for."""
@@ -85,8 +85,10 @@ class FleetRun:
         self._call(calls, made, also)
         found: dict[str, Answer] = {}
         # In check mode nothing is missed meanwhile, and the plan that it shows is to be that of all.
-        until = math.inf if self.record["run"]["check"] else steady() + FIRST
+        longest = math.inf if self.record["run"]["check"] else FIRST
+        until = steady() + longest
         while len(found) < len(made) and steady() < until:
+            until = steady() + longest if calls.waiting else until  # it counts from the last call on
             found.update(calls.collect(min(LONGEST_PAUSE, until - steady())))
         self._decide(found, {})
         return found

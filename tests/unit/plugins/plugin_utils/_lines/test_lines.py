@@ -131,6 +131,27 @@ def test_lines_answer_in_the_order_in_which_their_calls_end(lines, tmp_path):
     assert lines.busy == 1 and lines.is_busy("web1")
 
 
+def test_of_many_that_only_look_some_begin_later_and_nobody_waits_for_one_that_hangs(lines, tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "AT_ONCE", 2)
+    for host in ("web1", "web2", "web3"):
+        lines.call(host, {"do": "wait_for", "name": host}, LIMIT, host, may_wait=True)
+    lines.call("web4", {"do": "wait_for", "name": "web4"}, LIMIT, "web4")
+    (tmp_path / "web3").touch()
+    (tmp_path / "web4").touch()
+    assert answers(lines) == [("web4", {"came": "web4"})], "what is to be done is begun at once"
+    assert (lines.opened, lines.waiting, lines.busy, lines.is_busy("web3")) == (3, 1, 3, True)
+    (tmp_path / "web1").touch()
+    assert answers(lines, 2) == [("web1", {"came": "web1"}), ("web3", {"came": "web3"})]
+    lines.call("web1", {"do": "wait_for", "name": "web1"}, LIMIT, "web1", may_wait=True)
+    lines.call("web3", {"do": "wait_for", "name": "nobody"}, LIMIT, "given up", may_wait=True)
+    lines.call("web3", {"do": "who"}, LIMIT, "web3")
+    assert {tag for tag, _answer in answers(lines, 2)} == {"web1", "web3"}, "one that waits is given up as well"
+    lines.call("web1", {"do": "wait_for", "name": "nobody"}, LIMIT, "web1", may_wait=True)
+    monkeypatch.setattr(module, "JUST_BEGUN", 0.2)
+    lines.call("web5", {"do": "wait_for", "name": "web3"}, LIMIT, "web5", may_wait=True)
+    assert answers(lines) == [("web5", {"came": "web3"})], "web1 and web2 hang"
+
+
 def test_a_call_beyond_its_limit_ends_its_line_and_the_next_one_makes_a_new_one(lines, tmp_path, monkeypatch):
     before = asked(lines, "web1", do="who")
     lines.call("web1", {"do": "hang"}, LIMIT, "hangs")

@@ -19,6 +19,8 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_ut
 class Machines:
     """Stands for the calls of a run: each machine answers when its turn comes, in this order, and any other is never heard of."""
 
+    waiting = 0
+
     def __init__(self, *order, events=()):
         self.order, self.events, self.sent, self.flying = list(order), events, {}, {}
 
@@ -65,6 +67,20 @@ def test_a_run_begins_without_a_machine_that_does_not_answer(clock):
     assert hosts["web2"]["flying"] and not hosts["web2"]["lost"] and clock[0] < 2 * fleet_run.FIRST
     calls.order.append("web2")
     assert set(calls.collect(1.0)) == {"web2"}, "its answer is taken in when it comes"
+
+
+def test_while_some_are_still_to_be_called_it_waits_for_them(clock):
+    run, calls = run_of("web1", "web2"), Machines("web1")
+    calls.waiting = 1
+
+    def collect(seconds, before=calls.collect):
+        if clock[0] > 3 * fleet_run.FIRST:
+            calls.waiting = 0
+            calls.order.append("web2")
+        return before(seconds)
+
+    calls.collect = collect
+    assert set(run.ask_everybody(calls, [])) == {"web1", "web2"}
 
 
 def test_in_check_mode_it_waits_for_all(clock):
