@@ -26,8 +26,9 @@ GRACE = 6.0
 KEPT = 30
 """Idle lines that stay open: each takes 6 MB, and is made anew in a tenth of a second."""
 
-AT_ONCE = 40
-"""Calls that only look and have just begun: more of them would take so much of the controller that none ends in its time."""
+AT_ONCE = 8 * (os.cpu_count() or 1)
+"""Calls that only look and have just begun: each takes a tenth to half a second of the controller's CPU, and with many more of them none
+would end in its time."""
 
 JUST_BEGUN = 5.0
 """Seconds after which a call does not count among these any more: nobody waits for a machine that hangs."""
