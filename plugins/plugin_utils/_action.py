@@ -23,6 +23,7 @@ from ..module_utils._clock import Clock
 from ..module_utils._errors import ScheduledEventsError
 from ..module_utils._module import Operation, outcome
 from ._windows.machine import WindowsMachine, find_endpoints
+from ._windows.standing import over, standing
 from ._windows.transport import AFTER_POST, WindowsTransport
 
 
@@ -69,18 +70,22 @@ class ScheduledEventsAction(ActionBase):
             )
             return result
 
-        clock = Clock()
-        machine = WindowsMachine(host, execute, clock)
+        clock, stays = Clock(), standing(self._connection)
+        machine = WindowsMachine(host, over(stays, execute), clock)
         options = validation.validated_parameters
-        result = outcome(
-            self.operation,
-            options,
-            WindowsTransport(machine, clock, AFTER_POST if options["wait"] else 0.0),
-            clock,
-            self._task.check_mode,
-            lambda: find_endpoints(machine),
-            Caller(),
-        )
+        try:
+            result = outcome(
+                self.operation,
+                options,
+                WindowsTransport(machine, clock, AFTER_POST if options["wait"] else 0.0),
+                clock,
+                self._task.check_mode,
+                lambda: find_endpoints(machine),
+                Caller(),
+            )
+        finally:
+            if stays:
+                stays.close()
         if not result.get("warnings"):
             result.pop("warnings", None)
         return result

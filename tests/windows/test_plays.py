@@ -1,7 +1,9 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A Linux machine, and a "Windows" one with a real PowerShell, under one event."""
+"""A Linux machine, and a "Windows" one with a real PowerShell, under one event: by a start for each call, and over real pywinrm by one that
+stays.
+"""
 
 import pytest
 
@@ -12,20 +14,34 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.action.mi
     MixedPlay,
     Played,
 )
+from ansible_collections.cloudops.azure_maintenance.tests.windows.winrm_endpoint import PASSWORD, USER, WinRM
+
+
+@pytest.fixture(scope="module", params=["local", "winrm"])
+def host(windows, request):
+    """Its line for an inventory."""
+    if request.param == "local":
+        yield windows.line
+        return
+    with WinRM(windows.environment["PATH"], **windows.environment) as server:
+        yield (
+            f"win1 ansible_connection=winrm ansible_host=127.0.0.1 ansible_port={server.server_address[1]} ansible_user={USER} "
+            f"ansible_password={PASSWORD} ansible_winrm_scheme=http ansible_winrm_transport=plaintext\n"
+        )
 
 
 @pytest.fixture(scope="module")
-def played(windows, tmp_path_factory):
-    return Played(tmp_path_factory.mktemp("play"), MIXED, windows.line, {}, **windows.environment)
+def played(windows, host, tmp_path_factory):
+    return Played(tmp_path_factory.mktemp("play"), MIXED, host, {}, **windows.environment)
 
 
 @pytest.fixture(scope="module")
-def maintained(windows, tmp_path_factory):
+def maintained(windows, host, tmp_path_factory):
     folder = tmp_path_factory.mktemp("maintain")
     return Played(
         folder,
         "cloudops.azure_maintenance.maintain",
-        windows.line,
+        host,
         # Both hosts are this machine
         dict(MAINTAIN, azure_maintenance_folder=f"{folder}/marks/{{{{ inventory_hostname }}}}"),
         **windows.environment,

@@ -23,4 +23,7 @@ def work(
     """
     :arg action: of the task
     """
-    return action.machine(arguments, task_vars)
+    try:
+        return action.machine(arguments, task_vars)
+    finally:
+        action.let_go()

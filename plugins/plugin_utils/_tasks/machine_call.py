@@ -40,6 +40,7 @@ from .._machine.call import (
     within,
 )
 from .._windows import calls as windows
+from .._windows.standing import Standing, over, standing
 
 CALL: dict[str, dict[str, Any]] = dict(
     requests=dict(type="list", elements="dict", required=True),
@@ -90,6 +91,14 @@ program()  # Ansible loads an action once, before it forks: those that do the ta
 class MachineCallAction(BoundedAction):
     """An action that calls the machine of its task."""
 
+    _is_held = False
+    _standing: Standing | None = None
+
+    def let_go(self) -> None:
+        """Nobody calls a Windows machine any more."""
+        if self._standing:
+            self._standing.close()
+
     def machine(self, arguments: Mapping[str, Any], task_vars: Mapping[str, Any]) -> dict[str, Any]:
         """What the task returns: the machine's answers, or as ``lost`` why there are none.
 
@@ -99,17 +108,17 @@ class MachineCallAction(BoundedAction):
         options = {**(arguments["options"] or {}), **arguments["call"], "holder": arguments["holder"]}
         requests, plan = options.pop("requests"), arguments["plan"]
         steps = (task_vars.get(plan) or {}).get("steps") if plan else None
-        limit_of, longest = windows.limit if self._is_windows else limit, options.pop("call_timeout", 0.0)
+        limit_of, longest = windows.limit if self.is_windows else limit, options.pop("call_timeout", 0.0)
         seconds = options["seconds"] = options["seconds"] or limit_of(requests, longest)
         options["user"] = self._user()
         last, decided = options.pop("heard"), options.pop("decided")
         if decided is not None:
             requests = aged(requests, max(0.0, steady() - decided))
-        refused = CHECK_MODE if self._task.check_mode else "" if last or self._is_windows else UNHEARD
+        refused = CHECK_MODE if self._task.check_mode else "" if last or self.is_windows else UNHEARD
         sent = harmless(requests) if refused else timely(requests, steady())
         if self._task.check_mode:
             options["run"] = ""  # or a look would renew the mark
-        elif self._is_windows:  # it makes sure on the machine itself
+        elif self.is_windows:  # it makes sure on the machine itself
             options["known"] = known(last, steady())
         elif last:
             options["within"] = within(last, steady(), seconds)
@@ -141,7 +150,7 @@ class MachineCallAction(BoundedAction):
 
     def _came(self, task_vars: Mapping[str, Any], call: dict[str, Any]) -> dict[str, Any]:
         """What came back of the call; what else Ansible raises is about the connection."""
-        if self._is_windows:
+        if self.is_windows:
             return self._on_windows(task_vars, call)
         seconds = call["options"]["seconds"]
         options = dict(call["options"], seconds=max(seconds / 2, seconds - ON_THE_WAY))
@@ -150,7 +159,7 @@ class MachineCallAction(BoundedAction):
         return self._sent(over, with_program=True) if "missing" in came else came
 
     @property
-    def _is_windows(self) -> bool:
+    def is_windows(self) -> bool:
         return bool(getattr(self._connection._shell, "_IS_WINDOWS", False))
 
     def _on_windows(self, task_vars: Mapping[str, Any], call: Mapping[str, Any]) -> dict[str, Any]:
@@ -164,7 +173,9 @@ class MachineCallAction(BoundedAction):
             return done
 
         name = self._task.delegate_to or task_vars.get("inventory_hostname", "the machine")
-        answer = windows.perform_on_windows(name, execute, call, caller=Caller())
+        if not self._is_held:
+            self._is_held, self._standing = True, standing(self._connection)
+        answer = windows.perform_on_windows(name, over(self._standing, execute), call, caller=Caller())
         return result(answer, steady() - started, time.time())
 
     def _sent(self, call: Call, with_program: bool) -> dict[str, Any]:

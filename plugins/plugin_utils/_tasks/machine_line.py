@@ -88,7 +88,10 @@ class MachineLine:
         if target.place:
             there = variables_of(action, task_vars, target.place)
             self._variables["ansible_delegated_vars"] = {target.place: there}
-        self._action = reached(action, _Action, self._variables, target.becomes, target.place)
+        self._reached: Callable[[], Any] = lambda: reached(
+            action, _Action, self._variables, target.becomes, target.place
+        )
+        self._action = self._reached()
 
     def call(self, call: dict[str, Any]) -> dict[str, Any]:
         kinds: dict[str, Callable[..., dict[str, Any]]] = {
@@ -100,6 +103,7 @@ class MachineLine:
         return kinds[call.pop("kind")](**call)
 
     def close(self) -> None:
+        self._action.let_go()
         self._action._connection.close()
 
     def _machine(self, **given: Any) -> dict[str, Any]:
@@ -107,6 +111,9 @@ class MachineLine:
         if found.error_messages:
             raise ValueError(found.error_messages)
         came: dict[str, Any] = self._action.machine(found.validated_parameters, self._variables)
+        if came["lost"] and self._action.is_windows:
+            # WinRM's shell and PSRP's runspace are gone with a start of the machine, and the connection would go on using them.
+            self._action = self._reached()
         facts = came.pop("ansible_facts", None)
         if facts:  # the Python that was discovered: the next call need not discover it again
             self._variables["ansible_facts"] = {**(self._variables.get("ansible_facts") or {}), **facts}

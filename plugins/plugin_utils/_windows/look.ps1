@@ -133,7 +133,9 @@ function Wait-Change($Request) {
         $same = $answer['status'] -eq 304 -or ($answer['status'] -eq 200 -and $answer['body'].Equals($Request['Known']))
         if ($last -or -not $same) { break }     # else a pause, of 200 ms at least: five requests a second are allowed
         $left = $Request['LimitMs'] - $clock.ElapsedMilliseconds
-        Start-Sleep -Milliseconds ([Math]::Max(200, [Math]::Min([long]$Request['IntervalMs'], $left)))
+        $pause = [Math]::Max(200, [Math]::Min([long]$Request['IntervalMs'], $left))
+        if (-not (Test-Path -LiteralPath Function:Wait-Line)) { Start-Sleep -Milliseconds $pause }
+        elseif (Wait-Line $pause) { break }     # line.ps1 runs it, and nobody waits for this any more
     }
     return $answer + @{ polls = $polls }
 }

@@ -56,7 +56,7 @@ class WindowsTransport(Transport):
     two seconds have passed. Otherwise it is asked for anew. An answer that does not change is given again and again.
 
     get_until_changed may return an answer that is not another one before its limit has passed.
-    Five requests a second can't be exceeded: PowerShell takes longer than that to start, and the script pauses.
+    Five requests a second can't be exceeded: the script pauses between them, and so does who runs it without another start of PowerShell.
 
     :arg after_post: for how many seconds the call that sends a POST looks for another document
     """

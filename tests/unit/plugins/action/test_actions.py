@@ -9,6 +9,7 @@ import pytest
 from ansible.errors import AnsibleConnectionFailure, AnsibleError
 
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils import _action
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows import channels
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.action.machine import (
     CONNECTIONS,
     ENDPOINT,
@@ -37,6 +38,12 @@ ID = "ID-1"
 QUIET = document(1)
 SHOWN = document(2, event(resources=["win1"]))
 STARTED = document(3, event(status="Started", resources=["win1"]))
+
+
+@pytest.fixture(autouse=True)
+def a_start_for_each_call(monkeypatch):
+    """Which is what a script plays here; tests/windows has the PowerShell that stays."""
+    monkeypatch.setattr(channels, "CHANNELS", {})
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@
 """What others do for a machine, a round a call of a line."""
 
 import time
+import types
 
 import pytest
 from ansible.parsing.dataloader import DataLoader
@@ -108,3 +109,23 @@ def test_an_order_becomes_the_task_that_ansible_would_have():
         and not second._task.no_log
         and "{{ b }}" not in second._compute_environment_string()
     )
+
+
+@pytest.mark.parametrize(("is_windows", "lost", "made"), [(True, "cut", 2), (True, "", 1), (False, "cut", 1)])
+def test_the_connection_to_a_windows_machine_is_made_anew_after_a_call_was_lost(monkeypatch, is_windows, lost, made):
+    """What WinRM and PSRP hold there is gone with a start of the machine."""
+    actions = []
+
+    def reached(*_arguments):
+        machine = types.SimpleNamespace(is_windows=is_windows, machine=lambda *_call: {"lost": lost}, is_lost=False)
+        machine.cleanup = lambda: None
+        machine._connection = types.SimpleNamespace(_shell=types.SimpleNamespace(tmpdir="x"))
+        actions.append(machine)
+        return machine
+
+    monkeypatch.setattr(machine_line, "variables_of", lambda *_arguments: {})
+    monkeypatch.setattr(machine_line, "reached", reached)
+    line = machine_line.MachineLine(None, {}, machine_line.Target("web1"), {"steps": []})
+    call = {"kind": "machine", "call": {"requests": []}, "holder": {}, "options": {}}
+    assert line.call(dict(call)) == {"lost": lost}
+    assert len(actions) == made

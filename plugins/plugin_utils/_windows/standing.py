@@ -1,0 +1,208 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One PowerShell on a Windows machine that stays, and carries out look.ps1 again and again: a start of its own costs 3 to 4 s each time.
+
+Private to this collection.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import functools
+import json
+import secrets
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ansible.errors import AnsibleError
+
+from ...module_utils._text import one_line
+from .channels import CHANNELS, Broken, Channel, may_hold
+from .machine import POWERSHELL, SCRIPT, Execute
+
+LEASE = 90.0
+"""Seconds without a word after which it ends by itself: its controller is gone. A wait in a call ends then, too."""
+
+BEAT = 20.0
+"""Seconds after which a word is said, also between two calls: policies let WinRM end what was idle for three minutes."""
+
+START = 60.0
+"""Seconds in which it has started: 1 to 3 s, 14 s where the machine is very busy."""
+
+PROVEN = 2.0
+"""Seconds from its last answer after which it is asked first whether it is still there: the machine may have been rebooted meanwhile."""
+
+ANSWERS = 15.0
+"""Seconds in which it says so."""
+
+PAUSE = 0.2
+"""Seconds between two requests to the metadata service, which takes five a second."""
+
+SPARE = 60.0
+"""Seconds beside its requests' own in which an answer comes."""
+
+LONGEST = 2_000_000
+"""Bytes of an answer at most."""
+
+# Its first line of input is what runs; the second one is look.ps1. InputFormat None: PowerShell itself would read from standard input.
+_BOOT = """$r = New-Object System.IO.StreamReader([Console]::OpenStandardInput(), [System.Text.Encoding]::ASCII)
+$t = [System.Text.Encoding]::ASCII.GetString([System.Convert]::FromBase64String($r.ReadLine()))
+& ([scriptblock]::Create($t)) $r {lease} '{name}'"""
+_COMMAND = (
+    "powershell -NoProfile -NonInteractive -ExecutionPolicy Unrestricted -InputFormat None -EncodedCommand {encoded}"
+)
+
+
+@functools.cache
+def _scripts() -> bytes:
+    """What it reads first."""
+    scripts = (SCRIPT.with_name("line.ps1"), SCRIPT)
+    return b"".join(base64.b64encode(script.read_bytes()) + b"\n" for script in scripts)
+
+
+class Standing:
+    """
+    :arg connection: Ansible's to the machine, which is used for other things between the calls as well
+    """
+
+    def __init__(self, connection: Any) -> None:
+        self._connection = connection
+        self._lock = threading.Lock()
+        self._channel: Channel | None = None
+        self._name, self._number, self._unread = "", 0, b""
+        self._heard = self._polled = 0.0
+        self._ends = threading.Event()
+
+    def look(self, requests: Sequence[Mapping[str, Any]], seconds: float) -> dict[str, Any]:
+        """What look.ps1 makes of these requests (``$Ansible.Result``).
+
+        :arg seconds: that it may take
+        :raises Broken: there is no answer; whether it was carried out is not known where it had been sent
+        """
+        polls = any(one["Do"] == "http" for one in requests)
+        with self._lock:
+            try:
+                self._make_sure()
+                if polls:  # after one another the script sends them at this pace, too
+                    time.sleep(max(0.0, self._polled + PAUSE - time.monotonic()))
+                return self._asked(requests, time.monotonic() + seconds)
+            except Broken:
+                self._drop()
+                raise
+            except (
+                BaseException
+            ):  # of the connection, or a limit of the caller's: to end it politely would take its time again
+                self._channel = None
+                raise
+            finally:
+                self._polled = time.monotonic() if polls else self._polled
+
+    def close(self) -> None:
+        """Let it end. Never fails."""
+        self._ends.set()
+        with self._lock:
+            self._drop()
+
+    def _make_sure(self) -> None:
+        """Have one that lives, so that whatever is sent to it arrives."""
+        if self._channel and time.monotonic() - self._heard > PROVEN:
+            try:
+                self._asked([], time.monotonic() + ANSWERS)
+            except Exception:  # of the connection's libraries, too
+                self._channel = None
+        if not self._channel:
+            self._start()
+
+    def _start(self) -> None:
+        self._name, self._unread = secrets.token_hex(8), b""
+        boot = _BOOT.replace("{lease}", str(round(1000 * LEASE))).replace("{name}", self._name)
+        command = _COMMAND.format(encoded=base64.b64encode(boot.encode("utf-16-le")).decode("ascii"))
+        try:
+            self._channel = CHANNELS[self._connection.transport](self._connection, command, _scripts())
+            hello = self._read(time.monotonic() + START)
+            if hello.get("line") != self._name:
+                raise Broken(f"something else than PowerShell answered: {one_line(json.dumps(hello), 200)}")
+        except Broken as error:  # what it said tells why it can't run there
+            self._drop()
+            raise AnsibleError(str(error)) from error
+        if not self._number:
+            threading.Thread(target=self._beat, daemon=True).start()
+
+    def _asked(self, requests: Sequence[Mapping[str, Any]], until: float) -> dict[str, Any]:
+        self._number += 1
+        asked = f"{self._name} {self._number}"
+        self._send(json.dumps({"id": asked, "requests": list(requests)}).encode("ascii") + b"\n")
+        answer = self._read(until)
+        if answer.get("id") != asked or not isinstance(answer.get("result"), dict):
+            why = answer.get("error") or "its answer is none to what was asked"
+            raise Broken(f"PowerShell could not carry it out ({one_line(why, 300)})")
+        found: dict[str, Any] = answer["result"]
+        return found
+
+    def _read(self, until: float) -> dict[str, Any]:
+        """The next line; says meanwhile that somebody is still there."""
+        channel, beat = self._channel, time.monotonic() + BEAT
+        assert channel
+        while b"\n" not in self._unread:
+            now = time.monotonic()
+            if now >= until:
+                raise Broken("PowerShell gave no answer in time")
+            if now >= beat:
+                self._send(b"\n")
+                beat = now + BEAT
+            self._unread += channel.receive(min(until, beat) - now)
+            if len(self._unread) > LONGEST:
+                raise Broken(f"its answer has more than {LONGEST} bytes")
+        text, _, self._unread = self._unread.partition(b"\n")
+        self._heard = time.monotonic()
+        try:
+            found = json.loads(text)
+        except ValueError:
+            found = None
+        if not isinstance(found, dict):
+            raise Broken(f"PowerShell answered something else: {one_line(text.decode('ascii', 'replace'), 200)}")
+        return found
+
+    def _send(self, data: bytes) -> None:
+        assert self._channel
+        self._channel.send(data)
+
+    def _drop(self) -> None:
+        channel, self._channel = self._channel, None
+        if channel:
+            channel.close()
+
+    def _beat(self) -> None:
+        while not self._ends.wait(BEAT):
+            # In a call whoever waits for the answer does the same.
+            if self._lock.acquire(blocking=False):
+                try:
+                    with contextlib.suppress(Exception):  # the next call finds out
+                        if self._channel:
+                            self._send(b"\n")
+                finally:
+                    self._lock.release()
+
+
+def standing(connection: Any) -> Standing | None:
+    """One that stays over this connection; None where a start of PowerShell for each call is needed: Ansible becomes another user within
+    each module only.
+    """
+    return Standing(connection) if not connection.become and may_hold(connection) else None
+
+
+def over(stays: Standing | None, execute: Execute) -> Execute:
+    """Runs look.ps1 over the one that stays, if there is one, and all else as before."""
+
+    def executed(module: str, arguments: dict[str, Any]) -> Mapping[str, Any]:
+        if stays is None or module != POWERSHELL:
+            return execute(module, arguments)
+        requests = arguments["parameters"]["Requests"]
+        took = sum(one.get("TimeoutMs", 0) + one.get("LimitMs", 0) for one in requests) / 1000
+        return {"result": stays.look(requests, took + SPARE)}
+
+    return executed
