@@ -149,40 +149,37 @@ def test_requests_of_a_whole_pool_and_of_a_site_in_a_shared_one():
     assert run("iis_requests.ps1", [requests(3, 3, 4)], SitePools="S", SiteIds="3", Limit=1)["result"]["left"] == 2
 
 
-@pytest.fixture
-def unpacked(tmp_path):
-    """Runs unpack.ps1 for a package with these files; why it did not do it."""
-
-    def unpack(*names, sha256=None):
-        package, target = tmp_path / "python.zip", tmp_path / "python-3.11"
-        with zipfile.ZipFile(package, "w") as archive:
-            for name in names:
-                archive.writestr(name, f"new {name}")
-        given = {"Package": str(package), "Sha256": sha256 or hashlib.sha256(package.read_bytes()).hexdigest()}
-        script = ROLES / "watcher" / "files" / "unpack.ps1"
-        return run(script, [rows()], Target=str(target), Program="python.exe", **given)["problem"]
-
-    unpack.folder = tmp_path / "python-3.11"
-    return unpack
+def unpack(folder, *names, sha256=None):
+    """Unpack a package with these files to ``python-3.11``; why that failed."""
+    package = folder / "python.zip"
+    with zipfile.ZipFile(package, "w") as archive:
+        for name in names:
+            archive.writestr(name, f"new {name}")
+    given = {"Package": str(package), "Sha256": sha256 or hashlib.sha256(package.read_bytes()).hexdigest()}
+    script = ROLES / "watcher" / "files" / "unpack.ps1"
+    return run(script, [rows()], Target=str(folder / "python-3.11"), Program="python.exe", **given)["problem"]
 
 
 @pytest.mark.parametrize("there", [(), ("python311.zip", "old")])  # as a virus scanner leaves it
-def test_a_package_is_unpacked_in_the_place_of_what_is_there(unpacked, there):
+def test_a_package_is_unpacked_in_the_place_of_what_is_there(tmp_path, there):
+    target = tmp_path / "python-3.11"
     if there:
-        unpacked.folder.mkdir()
+        target.mkdir()
     for name in there:
-        (unpacked.folder / name).write_text("old")
-    assert unpacked("python.exe", "python311.zip") == ""
-    found = {path.name: path.read_text() for path in unpacked.folder.iterdir()}
+        (target / name).write_text("old")
+    assert unpack(tmp_path, "python.exe", "python311.zip") == ""
+    found = {path.name: path.read_text() for path in target.iterdir()}
     assert found == {"python.exe": "new python.exe", "python311.zip": "new python311.zip"}
-    assert sorted(path.name for path in unpacked.folder.parent.iterdir()) == ["python-3.11", "python.zip"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["python-3.11", "python.zip"]
 
 
-def test_a_package_without_its_program_or_with_another_sha256_is_an_error(unpacked):
-    assert "python.exe is not there: see whether a virus scanner has removed it" in unpacked("python311.zip")
-    assert unpacked("python.exe") == "", "it is tried again"
-    shutil.rmtree(unpacked.folder)
-    assert f"not {'0' * 64}" in unpacked("python.exe", sha256="0" * 64) and not unpacked.folder.exists()
+def test_a_package_without_its_program_or_with_another_sha256_is_an_error(tmp_path):
+    words = "python.exe is not there: see whether a virus scanner has removed it"
+    assert words in unpack(tmp_path, "python311.zip")
+    assert unpack(tmp_path, "python.exe") == "", "it is tried again"
+    shutil.rmtree(tmp_path / "python-3.11")
+    assert f"not {'0' * 64}" in unpack(tmp_path, "python.exe", sha256="0" * 64)
+    assert not (tmp_path / "python-3.11").exists()
 
 
 def test_what_processes_run_stays_on_the_machine(tmp_path):

@@ -268,7 +268,7 @@ def test_powershell_is_started_by_its_whole_path():
     """By its name alone the current folder and each folder of PATH decide what runs as SYSTEM."""
     command = platform.argv_of("C:/hooks/10 a.PS1")
     assert command == [*platform.POWERSHELL, "-File", "C:/hooks/10 a.PS1"]
-    assert step_runners.POWERSHELL == [*platform.POWERSHELL, "-Command"]
+    assert [*platform.POWERSHELL, "-Command"] == step_runners.POWERSHELL
     assert "WindowsPowerShell" in command[0] and platform.SYSTEM32 in command[0]
 
 
