@@ -1,8 +1,8 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Runs one of role drain's scripts with stand-ins for what asks Windows. Prints JSON: changed, result, calls.
-# Answers: what Get-Node / Get-NetTCPConnection / Get-RunningRequest give, call by call; the last one stays.
+# Runs one of the roles' scripts with stand-ins for what asks Windows. Prints JSON: changed, result, calls.
+# Answers: what Get-Node / Get-NetTCPConnection / Get-RunningRequest / Get-CimInstance give, call by call; the last one stays.
 param ([string] $Script, [string] $Parameters, [string] $Answers)
 
 $calls = New-Object -TypeName System.Collections.ArrayList
@@ -39,6 +39,11 @@ function Get-NetTCPConnection {
 function Get-RunningRequest {
     param ([string] $Pool)
     $null = $calls.Add("look $Pool")
+    (Get-Answer).rows
+}
+function Get-CimInstance {
+    param ([string] $ClassName)
+    $null = $calls.Add("look $ClassName")
     (Get-Answer).rows
 }
 function Wait-Second {

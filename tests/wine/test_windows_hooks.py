@@ -121,7 +121,7 @@ def test_a_program(tmp_path):
 
 
 def test_powershell_runs_its_files():
-    assert argv_of(r"C:\hooks\10 a.PS1")[0] == "powershell.exe"
+    assert os.path.isfile(argv_of(r"C:\hooks\10 a.PS1")[0])
     assert argv_of(r"C:\hooks\10 a.PS1")[-2:] == ["-File", r"C:\hooks\10 a.PS1"]
 
 

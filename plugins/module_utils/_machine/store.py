@@ -44,7 +44,7 @@ from .platform import native
 FOLDER = "/var/lib/azure-maintenance"
 LOCK_WITHIN = 2.0  # seconds; it is held for moments
 _LOCK_EVERY = 0.02
-_SHARING_VIOLATION = 32
+_ACCESS_DENIED, _SHARING_VIOLATION = 5, 32  # numbers of Windows
 ROOM = 1024 * 1024  # bytes that a mark and what is beside it need at most
 
 _ADVICE = {
@@ -110,7 +110,7 @@ class FolderStore(Store):
     def create(self, mark: Mark) -> None:
         with self._locked():
             self._at("before create")
-            with self._explained():
+            with self._in_place(self._mark):
                 if not files.write_first(self._mark, mark, MOST_BYTES_AT_FIRST):
                     raise Fenced(f"{self._mark} is there already: somebody else has just taken the machine.")
             self._at("after create")
@@ -118,7 +118,7 @@ class FolderStore(Store):
     def replace(self, mark: Mark, run: str, number: int) -> None:
         with self.held(run, number):
             self._at("before replace")
-            with self._explained():
+            with self._in_place(self._mark):
                 files.replace(self._mark, mark, MOST_BYTES)
             self._at("after replace")
 
@@ -268,8 +268,22 @@ class FolderStore(Store):
                         os.unlink(os.path.join(folder, name))
 
     def _unlink(self, path: str) -> None:
-        with self._explained(), contextlib.suppress(FileNotFoundError):
+        with self._in_place(path), contextlib.suppress(FileNotFoundError):
             files.remove(path)
+
+    @contextlib.contextmanager
+    def _in_place(self, path: str) -> Iterator[None]:
+        """Put or remove a file that a reader may have open, which Windows calls "in use", or "access denied" where it is to be replaced.
+
+        That this folder may be written has been seen before: the lock is there, and the file that is to be its new content.
+        """
+        with self._explained():
+            try:
+                yield
+            except PermissionError as error:
+                if getattr(error, "winerror", 0) in (_ACCESS_DENIED, _SHARING_VIOLATION):
+                    raise Busy(f"{path} is in use by another program; the next call tries again") from error
+                raise
 
     @contextlib.contextmanager
     def _explained(self) -> Iterator[None]:

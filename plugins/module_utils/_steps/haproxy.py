@@ -107,8 +107,11 @@ def _asks(step: Step, direction: str) -> Sequence[str]:
 # What the module found of the server in each backend is in `state_after`: a list, or nothing where it knows no such server.
 
 
+_UNKNOWN = "unknown"
+
+
 def _states(result: TaskResult, key: str) -> List[str]:
-    return [str(state.get(key, "")) for state in result.get("state_after") or []]
+    return [str(state.get(key) or _UNKNOWN) for state in result.get("state_after") or []]
 
 
 def _balancer(result: TaskResult) -> str:
@@ -133,7 +136,7 @@ def _out(step: Step, direction: str, result: TaskResult) -> Verdict:
     """After setting: the server has left. A socket without the right to set anything says so, and the module does not care."""
     for item in rounds(result):
         statuses = _states(item, "status")
-        if any(status.startswith(("UP", "no check")) for status in statuses):
+        if any(status.startswith(("UP", "no check", _UNKNOWN)) for status in statuses):
             said = one_line(" ".join(item.get("output") or []), MOST) or "nothing"
             return Verdict(
                 True,
@@ -147,8 +150,16 @@ def _sessions(step: Step, direction: str, result: TaskResult) -> Verdict:
     """While the server's sessions end. A poll that failed fails the task by itself."""
     if result.get("failed"):
         return Verdict(True)
-    left = sum(int(count or 0) for item in rounds(result) for count in _states(item, "scur"))
+    counts = [count for item in rounds(result) for count in _states(item, "scur")]
     server = f"server {step['server']}"
+    if _UNKNOWN in counts:
+        return at_limit(
+            step,
+            True,
+            f"HAProxy does not show how many sessions {server} has",
+            f"the sessions of {server} were not shown",
+        )
+    left = sum(map(int, counts))
     return at_limit(step, left > 0, f"{server} still has {left} sessions", f"{server} still had {left} sessions")
 
 

@@ -83,7 +83,7 @@ def _outcome(came: dict[str, Any], ok_codes: Sequence[int] | None, failure_answe
     failed = bool(came.get("failed"))
     if ok_codes is not None and has_run(came):
         failed = came["rc"] not in ok_codes
-    elif ok_codes is not None and not came.get("delta"):  # the module's own number: it is no exit code
+    elif ok_codes is not None and failed and not came.get("delta"):  # the module's own number: it is no exit code
         came = {key: value for key, value in came.items() if key != "rc"}
     if came.get("unreachable") or (failed and not failure_answers):
         why = {key: value for key, value in came.items() if key != "exception" and not key.startswith("_ansible")}

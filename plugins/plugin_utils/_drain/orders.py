@@ -18,8 +18,8 @@ from typing import Any
 from ...module_utils._steps.step_type import Step, TaskResult
 from ...module_utils._steps.types import type_of
 from . import elsewhere
-from .way import STATUS, Call, Order, is_job, remove
-from .ways import WAYS
+from .way import STATUS, Call, Order, is_job, proven, remove
+from .ways import PROOFS, WAYS
 
 BEFORE = "before"
 ROUND = "__drain_target"
@@ -133,15 +133,16 @@ def look(
     step = next(step for step in steps if step["key"] == target["key"])
     if target["part"] == BEFORE:
         before = WAYS[step["type"]].before
-        return dict(before(step, call)) if before else {}
+        return dict(before(step, proven(call, PROOFS))) if before else {}
     may_begin = hand["begun"] or hand["direction"] == "undo" or (hand["repeatable"] and not hand["awaited"])
     if not may_begin and jobs.get(hand["attempt"]) is None:
         return {"changed": False, "outcome": elsewhere.cut_off(hand), "job": None}
     changed = False
+    asked = proven(call, PROOFS)
 
     def noted(order: Order) -> TaskResult:
         nonlocal changed
-        came = call(order)
+        came = asked(order)
         changed = changed or (bool(came.get("changed")) and order.use != STATUS)
         return came
 

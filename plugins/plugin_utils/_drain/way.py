@@ -33,6 +33,8 @@ class Order(NamedTuple):
     """Exit codes with which a command has succeeded."""
     failure_answers: bool = False
     """Whether a failure is an answer like others, such as that of a server which is not ready yet."""
+    of: str = ""
+    """The module whose result this call returns in the end, where it is another one."""
 
 
 Call = Callable[[Order], TaskResult]
@@ -86,6 +88,32 @@ def went_well(result: TaskResult) -> bool:
 STATUS = "ansible.builtin.async_status"
 
 
+def proven(call: Call, proofs: Mapping[str, str]) -> Call:
+    """The same calls, where a result has failed that does not say what was done: a module may end early, and its answer be cut short.
+
+    :arg proofs: by the name of a module the field that it returns when it has done its work
+    """
+
+    def proven_call(order: Order) -> TaskResult:
+        came = call(order)
+        field = _missing_proof(order, came, proofs.get(order.of or order.use, ""))
+        if not field:
+            return came
+        words = f"{order.of or order.use} returned no {field}, so it is not known whether it succeeded"
+        return {"changed": bool(came.get("changed")), "went_wrong": {**came, "failed": True, "msg": words}}
+
+    return proven_call
+
+
+def _missing_proof(order: Order, came: TaskResult, proof: str) -> str:
+    """The field that a result lacks; "" where it lacks none. What counts a failure as an answer is asked about it."""
+    if "went_wrong" in came or came.get("skipped") or order.failure_answers:
+        return ""
+    goes_on = order.lasts or (order.use == STATUS and not has_ended(came))
+    field = "ansible_job_id" if goes_on else proof
+    return field if field and came.get(field) in (None, "", {}) else ""
+
+
 class Job(TypedDict):
     """What the next look has to know."""
 
@@ -100,11 +128,10 @@ def followed(hand: AtHand, job: Job | None, call: Call, order: Order) -> Seen:
         return Seen({"ansible_job_id": job["jid"], "finished": True}, job=job)
     if job is None:
         began = call(order)
-        jid = began.get("ansible_job_id")
-        if "went_wrong" in began or jid is None:
+        if "went_wrong" in began:
             return Seen(began)
-        job = Job(jid=jid, is_over=False, failed=None)
-    came = call(Order(STATUS, {"jid": job["jid"]}, ok_codes=hand["step"].get("ok_codes", [0])))
+        job = Job(jid=began["ansible_job_id"], is_over=False, failed=None)
+    came = call(Order(STATUS, {"jid": job["jid"]}, ok_codes=hand["step"].get("ok_codes", [0]), of=order.use))
     return Seen(came, job=Job(jid=job["jid"], is_over=has_ended(came.get("went_wrong", came)), failed=None))
 
 

@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...module_utils._steps.step_type import Step, TaskResult
+from ...module_utils._text import listed
 from .elsewhere import AtHand, has_ended, outcome
 from .way import Call, Order, Seen, Way, all_of, followed, options, part_of, script, seconds_of, went_well
 
@@ -169,7 +170,22 @@ def _iis_lacks(hand: AtHand, there: TaskResult) -> bool:
 
 
 def _iis_set(kind: str, names: Sequence[str], state: str, call: Call) -> TaskResult:
-    return all_of([call(Order(f"microsoft.iis.{kind}", {"name": name, "state": state})) for name in names])
+    """These modules return nothing but whether they have changed something: where one has not, IIS is asked."""
+    done = [call(Order(f"microsoft.iis.{kind}", {"name": name, "state": state})) for name in names]
+    result = all_of(done)
+    if not went_well(result) or all(one.get("changed") for one in done):
+        return result
+    there = call(Order(f"microsoft.iis.{kind}_info", {}))
+    if "went_wrong" in there:
+        return there
+    states = {site["name"]: site.get("state") for site in there.get("site") or []}
+    states.update({pool["name"]: (pool.get("attributes") or {}).get("state") for pool in there.get("app_pools") or []})
+    others = [f"{name} as {states.get(name)}" for name in names if states.get(name) not in _IIS_STATES[state]]
+    words = f"microsoft.iis.{kind} changed nothing, and IIS shows {listed(others)}, not as {state}"
+    return {"went_wrong": {"failed": True, "msg": words}} if others else result
+
+
+_IIS_STATES = {"started": ("Started", "Starting"), "stopped": ("Stopped", "Stopping")}
 
 
 FAILOVER_CLUSTER_ASKED = "asked"
@@ -207,3 +223,16 @@ WAYS: dict[str, Way] = {
     "failover_cluster": Way(_failover_cluster, _failover_cluster_before),
 }
 """By the type's name."""
+
+PROOFS = {
+    "ansible.builtin.command": "rc",
+    "ansible.builtin.uri": "status",
+    "ansible.windows.win_command": "rc",
+    "ansible.windows.win_powershell": "result",
+    "ansible.windows.win_service": "state",
+    "ansible.windows.win_service_info": "services",
+    "ansible.windows.win_uri": "status_code",
+    "microsoft.iis.web_app_pool_info": "app_pools",
+    "microsoft.iis.website_info": "site",
+}
+"""The field that a module returns when it has done its work; those that change IIS return none, and load balancers are judged by their type."""

@@ -84,6 +84,11 @@ def _windows(options: Mapping[str, Any], probed: Mapping[str, Any]) -> Iterator[
             f"would run it with {options['python']}, which is of a virtual environment and begins another Python: name the one that it was "
             "made from with watcher_python"
         )
+    if python["is_32_bit"]:
+        yield (
+            f"would run it with a 32-bit Python ({options['python']}), which Windows shows another registry and another System32: name a 64-bit "
+            "one with watcher_python, or bring one with watcher_python_zip"
+        )
 
 
 def _azure(probed: Mapping[str, Any], answer: Mapping[str, Any] | None) -> Iterator[str]:

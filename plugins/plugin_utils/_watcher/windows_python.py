@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import struct
 import zipfile
 from collections.abc import Callable, Mapping
 from typing import Any, TypedDict
@@ -19,6 +20,7 @@ from ...module_utils._text import one_line, shown
 from ...module_utils._watcher.host.windows_host import WINDOWS
 
 OLDEST = (3, 11)
+_I386 = 0x14C
 _SHA256 = re.compile(r"[0-9A-Fa-f]{64}\Z")
 _STANDARD_LIBRARY = re.compile(r"python(\d)(\d+)\.zip\Z")
 _ADVICE = "name python.org's embeddable package (watcher_python_zip, and watcher_python_zip_sha256), or a Python that is there (watcher_python)"
@@ -89,11 +91,18 @@ def _brought(package: str, sha256: str, find_file: Callable[[str], str | None], 
         raise PythonError(f"{path} (watcher_python_zip) can't be read: {one_line(error.strerror or error)}") from error
 
 
+def _is_32_bit(program: bytes) -> bool:
+    """By what a program of Windows says of itself: the header that its 60th byte leads to, and the processor in that."""
+    (place,) = struct.unpack_from("<I", program, 60) if len(program) >= 64 else (0,)
+    return program[place : place + 6] == b"PE\0\0" + struct.pack("<H", _I386)
+
+
 def _version(path: str) -> str:
     """The version of a package: ``3.11``."""
     try:
         with zipfile.ZipFile(path) as package:
             names = package.namelist()
+            program = package.read("python.exe") if "python.exe" in names else b""
     except zipfile.BadZipFile as error:
         raise PythonError(f"{path} (watcher_python_zip) is no ZIP") from error
     version = next((match for match in map(_STANDARD_LIBRARY.match, names) if match), None)
@@ -104,4 +113,8 @@ def _version(path: str) -> str:
     number = tuple(int(part) for part in version.groups())
     if number < OLDEST:
         raise PythonError(f"{path} is Python {number[0]}.{number[1]}, and the watcher needs 3.11 or later on Windows")
+    if _is_32_bit(program):
+        raise PythonError(
+            f"{path} is a 32-bit Python, which Windows shows another registry and another System32: take the package for amd64 or arm64"
+        )
     return f"{number[0]}.{number[1]}"

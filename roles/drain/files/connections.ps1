@@ -28,6 +28,22 @@ function Get-EstablishedConnection {
     return $found
 }
 
+function ConvertTo-PlainAddress {
+    # IPv4 that comes over a socket of IPv6 is IPv4; and which interface an address belongs to says nothing of whose it is.
+    param ([System.Net.IPAddress] $Address)
+    if ($Address.IsIPv4MappedToIPv6) { return $Address.MapToIPv4().ToString() }
+    ($Address.ToString() -split '%')[0]
+}
+
+function Get-HostAddress {
+    param ([string] $Name)
+    $address = $null
+    if ([System.Net.IPAddress]::TryParse($Name, [ref] $address)) { return ConvertTo-PlainAddress -Address $address }
+    try { $found = [System.Net.Dns]::GetHostAddresses($Name) }
+    catch { throw "host $Name of exclude is not known: $($_.Exception.Message)" }
+    foreach ($address in $found) { ConvertTo-PlainAddress -Address $address }
+}
+
 if (-not (Test-Path -Path 'function:Wait-Second')) {
     function Wait-Second {
         param ([int] $Seconds)
@@ -36,11 +52,12 @@ if (-not (Test-Path -Path 'function:Wait-Second')) {
 }
 
 $clock = [System.Diagnostics.Stopwatch]::StartNew()
-$excluded = @($Exclude -split ',' | Where-Object { $_ })
+$excluded = @($Exclude -split ',' | Where-Object { $_ } | ForEach-Object { Get-HostAddress -Name $_ })
 $looks = 0
 while ($true) {
     $looks++
-    $left = @(Get-EstablishedConnection -LocalPort $Port | Where-Object { $excluded -notcontains $_.RemoteAddress }).Count
+    $remote = @(Get-EstablishedConnection -LocalPort $Port | ForEach-Object { ConvertTo-PlainAddress -Address $_.RemoteAddress })
+    $left = @($remote | Where-Object { $excluded -notcontains $_ }).Count
     if ($left -eq 0 -or $clock.Elapsed.TotalSeconds + $Interval -ge $Limit) { break }
     Wait-Second -Seconds $Interval
 }

@@ -9,4 +9,9 @@ python.exe -I -S -c PROBE
 import json
 import sys
 
-print(json.dumps({"version": list(sys.version_info[:3]), "is_virtual": sys.prefix != sys.base_prefix}))
+found = {
+    "version": list(sys.version_info[:3]),
+    "is_virtual": sys.prefix != sys.base_prefix,
+    "is_32_bit": sys.maxsize < 2**32,
+}
+print(json.dumps(found))

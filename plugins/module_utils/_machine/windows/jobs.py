@@ -35,11 +35,13 @@ from ..platform import native
 from ..step_runner import JobFailed, StepRun
 from ..step_runners import make_runners
 from ..supervisor import AT_LAST, GRACE, MOST, Work
-from . import kernel
+from . import kernel, platform
 
 _WAIT_EVERY = 0.05
 _DRAINED_WITHIN = 0.2  # seconds in which the last that a job has written has come
 _LONGEST_PAUSE = 30.0
+
+_INSIDE_LETTERS = bytes(range(0x80, 0xC0))  # bytes of UTF-8 that begin none
 
 _SUSPENDED, _NEW_GROUP, _NO_WINDOW = 0x4, 0x200, 0x8000000
 
@@ -142,7 +144,10 @@ class Stream:
 
     def end(self) -> str:
         self._thread.join(_DRAINED_WITHIN)
-        return self._text.decode("utf-8", "replace").replace("\r\n", "\n")
+        is_whole, said = not self._thread.is_alive(), self._text
+        if len(said) == MOST:  # its beginning may be the rest of a letter of UTF-8, three bytes at most
+            said = said[:3].lstrip(_INSIDE_LETTERS) + said[3:]
+        return platform.text_of(said, is_whole).replace("\r\n", "\n")
 
 
 def suspended(argv: Sequence[str], environment: Optional[Mapping[str, str]] = None) -> "subprocess.Popen[bytes]":

@@ -9,6 +9,7 @@ Who may read and write is a matter of access lists, which the folders of the wat
 Private to this collection.
 """
 
+import codecs
 import contextlib
 import ctypes
 import errno
@@ -44,10 +45,17 @@ Account = Any
 
 _ASK_ABOUT, _STILL_ACTIVE = 0x1000, 259
 
-INTERPRETERS = {
-    ".ps1": ["powershell.exe", "-NoLogo", "-NoProfile", "-NonInteractive", "-ExecutionPolicy", "Bypass", "-File"],
-}
+SYSTEM32 = os.path.join(os.environ.get("SYSTEMROOT", r"C:\Windows"), "System32")
+POWERSHELL = [
+    # Its whole path: a bare name is looked for in the current folder and in each folder of PATH, too.
+    os.path.join(SYSTEM32, "WindowsPowerShell", "v1.0", "powershell.exe"),
+    *("-NoLogo", "-NoProfile", "-NonInteractive", "-ExecutionPolicy", "Bypass"),
+]
+INTERPRETERS = {".ps1": [*POWERSHELL, "-File"]}
 """What runs a file whose name ends so; programs and batch files run by themselves."""
+
+CODE_PAGE = "oem"
+"""What consoles have, and what Windows' own programs write in."""
 
 KEY = r"SOFTWARE\AzureMaintenance\ThisStart"
 """A key of the registry that is gone when the machine has been started anew."""
@@ -158,7 +166,7 @@ def patiently(do: Callable[[], Result]) -> Result:
 
 def place(temporary: str, path: str) -> bool:
     try:
-        _move(temporary, path, _WRITE_THROUGH)
+        patiently(lambda: _move(temporary, path, _WRITE_THROUGH))
     except FileExistsError:
         return False
     return True
@@ -252,6 +260,21 @@ def start_of(pid: int) -> Optional[int]:
 
 def argv_of(path: str) -> List[str]:
     return [*INTERPRETERS.get(os.path.splitext(path)[1].lower(), []), path]
+
+
+def text_of(said: bytes, is_whole: bool = True) -> str:
+    """What a program has written: in UTF-8, or else in the machine's code page.
+
+    :arg is_whole: whether all of it has come; else its last letter may be half of one
+    """
+    try:
+        return codecs.getincrementaldecoder("utf-8")().decode(said, is_whole)
+    except UnicodeDecodeError:
+        pass
+    try:
+        return said.decode(CODE_PAGE)
+    except (UnicodeDecodeError, LookupError):
+        return said.decode("utf-8", "replace")
 
 
 def set_environment(environment: Mapping[str, str]) -> None:

@@ -22,7 +22,7 @@ from ..._text import one_line
 from ..job_runner import JobRunner, answer, answer_to, poll_until_done
 from ..step_runner import DONE, FAILED, InitialState, RunnerFailed, StepRun
 from ..supervisor import Work
-from . import services
+from . import platform, services
 
 _NO_WINDOW = 0x8000000
 
@@ -59,7 +59,7 @@ def ask(argv: List[str], within: float, environment: Optional[Mapping[str, str]]
         except subprocess.TimeoutExpired as error:
             process.kill()
             raise RunnerFailed(f"{name} did not answer within {within:g} s") from error
-    return Answer(process.returncode, _text(said))
+    return Answer(process.returncode, platform.text_of(said))
 
 
 def words_of(answer: Answer) -> str:
@@ -67,16 +67,7 @@ def words_of(answer: Answer) -> str:
     return one_line(answer.text, MOST) or "it said nothing"
 
 
-def _text(said: bytes) -> str:
-    for encoding in ("utf-8", "oem"):  # Windows' own programs write in the code page of consoles
-        try:
-            return said.decode(encoding)
-        except (UnicodeDecodeError, LookupError):
-            continue
-    return said.decode("utf-8", "replace")
-
-
-APPCMD = [os.path.join(os.environ.get("SYSTEMROOT", r"C:\Windows"), "System32", "inetsrv", "appcmd.exe")]
+APPCMD = [os.path.join(platform.SYSTEM32, "inetsrv", "appcmd.exe")]
 WITHIN = 20.0
 """Seconds that it has to answer."""
 
@@ -175,12 +166,7 @@ def _do(verb: str, what: str, name: str) -> None:
 _DONE = {"stop": "stopped", "start": "started"}
 
 
-POWERSHELL = [
-    os.path.join(
-        os.environ.get("SYSTEMROOT", r"C:\Windows"), "System32", "WindowsPowerShell", "v1.0", "powershell.exe"
-    ),
-    *("-NoLogo", "-NoProfile", "-NonInteractive", "-ExecutionPolicy", "Bypass", "-Command"),
-]
+POWERSHELL = [*platform.POWERSHELL, "-Command"]
 SCRIPT = "cluster_node.ps1"
 _BEGINS = "azure-maintenance:"
 _PARAMETERS = "AZURE_MAINTENANCE_PARAMETERS"  # a variable: nothing of the user's becomes text of a script

@@ -12,6 +12,7 @@ Each folder on the way counts. In those further above others may make folders of
 import ctypes
 import ntpath
 import os
+import re
 from typing import Any, List, NamedTuple, Optional, Tuple
 
 from ..._text import one_line
@@ -24,7 +25,9 @@ _MAY_ASK, _USER = 0x8, 1  # of a process's token
 _STANDS_FOR_ANOTHER = (
     0x20000000  # of a reparse point's tag: junctions and symbolic links; not files that a volume has packed
 )
-PROGRAMS = (".exe", ".cmd", ".bat")
+BATCH = (".cmd", ".bat")
+PROGRAMS = (".exe", *BATCH)
+_OF_COMMAND_LINES = re.compile("[&^%]")
 
 
 class Objection(NamedTuple):
@@ -52,10 +55,18 @@ def folder_objection(path: str) -> str:
 def unfit(path: str) -> str:
     """Why this file is not run, in a sentence; "" when nothing speaks against it."""
     why = objection(path)
+    return why or unfit_name(path)
+
+
+def unfit_name(path: str) -> str:
+    """Why a file of this name is not run, in a sentence; "" when nothing speaks against it."""
     endings = sorted({*PROGRAMS, *INTERPRETERS})
-    if not why and ntpath.splitext(path)[1].lower() not in endings:
-        why = _words(path, f"is no program: its name must end in one of {', '.join(endings)}")
-    return why
+    ending = ntpath.splitext(path)[1].lower()
+    if ending not in endings:
+        return _words(path, f"is no program: its name must end in one of {', '.join(endings)}")
+    if ending in BATCH and _OF_COMMAND_LINES.search(path):
+        return _words(path, "is not run: cmd.exe takes the characters & ^ % for its own; give it another name")
+    return ""
 
 
 def way(path: str, what: str = "") -> List[Tuple[str, str]]:

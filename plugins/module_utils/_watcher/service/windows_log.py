@@ -6,11 +6,13 @@
 Private to this collection.
 """
 
+import contextlib
 import ctypes
 import importlib
 import logging
 import logging.handlers
 import os
+import re
 from typing import Any, Dict
 
 from ..._clock import Clock, iso_utc
@@ -24,6 +26,26 @@ MOST, KEPT = 1024 * 1024, 3
 
 _NAMES = {ERROR: "ERROR", WARNING: "WARNING", NOTICE: "NOTICE", INFO: "INFO"}
 AGAIN_AFTER = 60.0  # seconds after which a file that could not be written is tried again
+
+
+class _Rotating(logging.handlers.RotatingFileHandler):
+    """Windows renames no file that somebody has open. The one that is written goes first: where that fails, nothing else has moved, and it is
+    written on. Where an older one is open, what was set aside stays aside until later.
+    """
+
+    def doRollover(self) -> None:
+        if self.stream is not None:
+            self.stream.close()
+            vars(self)["stream"] = None  # it is opened again for the next line
+        with contextlib.suppress(OSError):
+            if not os.path.exists(self._numbered(0)):
+                os.rename(self.baseFilename, self._numbered(0))
+            for number in range(self.backupCount - 1, -1, -1):
+                if os.path.exists(self._numbered(number)):
+                    os.replace(self._numbered(number), self._numbered(number + 1))
+
+    def _numbered(self, number: int) -> str:
+        return f"{self.baseFilename}.{number}"
 
 
 class FileLog(Log):
@@ -53,9 +75,7 @@ class FileLog(Log):
     def _open(self) -> None:
         try:
             files.make_folder(os.path.dirname(self._path))
-            self._handler = logging.handlers.RotatingFileHandler(
-                self._path, maxBytes=self._most, backupCount=KEPT, encoding="utf-8", delay=True
-            )
+            self._handler = _Rotating(self._path, maxBytes=self._most, backupCount=KEPT, encoding="utf-8", delay=True)
         except OSError:
             self._not_before = self._clock.now() + AGAIN_AFTER
 
@@ -71,6 +91,7 @@ MESSAGES = r"%SystemRoot%\System32\EventCreate.exe"
 
 _KEY = r"SYSTEM\CurrentControlSet\Services\EventLog\Application"
 _MOST_LETTERS = 30000
+_INSERTED = re.compile(r"%(?=[0-9%])")
 
 
 class EventLog(Log):
@@ -90,9 +111,14 @@ class EventLog(Log):
     def say(self, message: str, priority: int = INFO, **fields: Any) -> None:
         if not self._handle or priority > NOTICE:
             return
-        texts = (ctypes.c_wchar_p * 1)(message[:_MOST_LETTERS])
+        texts = (ctypes.c_wchar_p * 1)(text_of_entry(message))
         kind = KINDS.get(priority, _INFORMATION)
         kernel.function("ReportEventW")(self._handle, kind, 0, priority, None, 1, 0, texts, None)
+
+
+def text_of_entry(message: str) -> str:
+    """The event viewer would put other texts in the place of %1 and %%1, and knows no way to write them."""
+    return _INSERTED.sub("% ", message[:_MOST_LETTERS])
 
 
 def _register(source: str) -> None:

@@ -151,7 +151,8 @@ def test_nor_is_that_of_the_program_timeout_which_can_not_start_it(stderr, wrong
 
 def test_what_is_made_already_is_not_judged_by_an_exit_code():
     """A command with ``creates`` that did not have to run."""
-    assert "went_wrong" not in calling._outcome({"rc": 0, "skipped": True, "msg": "skipped"}, [3], False)
+    found = calling._outcome({"rc": 0, "skipped": True, "msg": "skipped"}, [3], False)
+    assert "went_wrong" not in found and found["rc"] == 0
 
 
 def test_of_what_went_wrong_only_plain_data_is_kept():

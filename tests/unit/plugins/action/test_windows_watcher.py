@@ -313,7 +313,7 @@ def test_what_is_refused_before_the_machine_is_touched(win1, given, words):
             {"groups": [{"sid": "S-1-5-32-544", "attributes": ["Use for deny only"]}]},
             "as deploy, who is no administrator there",
         ),
-        ({"python": {"version": [3, 9, 1], "is_virtual": True}}, "would run it with Python 3.9"),
+        ({"python": {"version": [3, 9, 1], "is_virtual": True, "is_32_bit": False}}, "would run it with Python 3.9"),
     ],
 )
 def test_what_speaks_against_the_machine_is_said_before_it_is_touched(win1, says, words):

@@ -135,7 +135,8 @@ class Machine:
         if is_check:
             return dict(found, changed=True, result={})
         if "Package" not in parameters:
-            return dict(found, result=self.says.get("processes", []))
+            lines = "\n".join(self.says.get("processes", [])).lower()
+            return dict(found, result=[path for path in parameters["Earlier"] if path.lower() in lines])
         package = self.path(parameters["Package"])
         if hashlib.sha256(package.read_bytes()).hexdigest() != parameters["Sha256"]:
             return dict(found, failed=True, msg="another SHA-256")
@@ -241,7 +242,7 @@ class Machine:
         if not self.path(words[0]).exists():
             return {"rc": 2, "failed": True, "msg": f"the system can't find {words[0]}", "stdout": "", "stderr": ""}
         if "-c" in words:
-            found = self.says.get("python", {"version": [3, 11, 9], "is_virtual": False})
+            found = self.says.get("python", {"version": [3, 11, 9], "is_virtual": False, "is_32_bit": False})
             return {"rc": 0, "stdout": json.dumps(found), "stderr": "", "changed": True}
         rest = words[4:] if words[1:3] == ["-I", "-S"] else words[1:]
         code, printed = getattr(self, "_program_" + rest[0].replace("-", "_"))(rest[1:])

@@ -79,6 +79,7 @@ class Connection(ConnectionBase):
             result.update(changed=True, ansible_job_id=f"job-{arguments['state']}", started=True, finished=False)
         elif name.endswith("async_status"):
             result.update(ansible_job_id=arguments["jid"], started=True, finished=self._looks_at(arguments["jid"]) > 1)
+            result["state"] = "as it was to be"
         elif "name" in arguments:
             value = bytes.fromhex(os.environ["STANDIN_OPTIONS"])
             result.update(exists=True, type="REG_BINARY", raw_value=[f"0x{byte:02x}" for byte in value])

@@ -14,7 +14,12 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machin
     RunnerFailed,
     StepRun,
 )
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.windows import step_runners
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.windows import (
+    jobs,
+    platform,
+    step_runners,
+    trust,
+)
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._machine.acting import step
 
 APPCMD = """
@@ -241,6 +246,35 @@ def test_powershell_that_does_nothing_has_not_done_it(node, said):
         work(step_runners.ClusterRunner, cluster_step(), "do")
 
 
-def test_what_a_program_writes_is_read_in_any_encoding():
-    assert step_runners._text("Größe".encode()) == "Größe"
-    assert step_runners._text(b"Gr\xf6\xdfe").startswith("Gr")
+def test_what_a_program_writes_is_read_in_utf_8_or_in_the_code_page(monkeypatch):
+    assert platform.text_of("Größe".encode()) == "Größe"
+    assert platform.text_of(b"Gr\xf6\xdfe").startswith("Gr")
+    monkeypatch.setattr(platform, "CODE_PAGE", "cp850")
+    assert platform.text_of("Größe".encode("cp850")) == "Größe"
+    assert platform.text_of("Größe".encode()[:-2], is_whole=False) == "Grö"
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "cp850"])
+def test_so_is_what_a_hook_writes_though_only_its_end_is_kept(monkeypatch, tmp_path, encoding):
+    monkeypatch.setattr(platform, "CODE_PAGE", "cp850")
+    monkeypatch.setattr(jobs, "MOST", 40)
+    (tmp_path / "said").write_bytes(("ä" * 40 + "Größe\r\n").encode(encoding))
+    with open(tmp_path / "said", "rb") as pipe:
+        said = jobs.Stream(pipe).end()
+    assert said.endswith("äGröße\n") and set(said) == set("äGröße\n")
+
+
+def test_powershell_is_started_by_its_whole_path():
+    """By its name alone the current folder and each folder of PATH decide what runs as SYSTEM."""
+    command = platform.argv_of("C:/hooks/10 a.PS1")
+    assert command == [*platform.POWERSHELL, "-File", "C:/hooks/10 a.PS1"]
+    assert [*platform.POWERSHELL, "-Command"] == step_runners.POWERSHELL
+    assert "WindowsPowerShell" in command[0] and platform.SYSTEM32 in command[0]
+
+
+@pytest.mark.parametrize("name", ["10-a&b.cmd", "10-a^b.BAT", "%TEMP%/10-a.cmd", "a b&c.cmd"])
+def test_a_batch_file_whose_name_cmd_would_take_apart_is_not_run(name):
+    assert "cmd.exe takes the characters & ^ % for its own" in trust.unfit_name(f"C:/hooks/{name}")
+    assert trust.unfit_name(f"C:/hooks/{name}".replace(".cmd", ".ps1").replace(".BAT", ".exe")) == ""
+    assert trust.unfit_name("C:/hooks (x86)/10-a.cmd") == ""
+    assert "its name must end in one of" in trust.unfit_name("C:/hooks/10-a.sh")

@@ -87,6 +87,13 @@ def test_sessions_are_waited_for():
     assert found == (False, "", "went on although server web1 still had 2 sessions")
 
 
+def test_a_load_balancer_that_shows_neither_status_nor_sessions_says_nothing():
+    nothing = dict(shown(), state_after=[{}])
+    assert "HAProxy shows web1 as unknown" in judge("out", nothing).problem
+    assert "does not show how many sessions server web1 has" in judge("sessions", nothing).problem
+    assert not judge("up", nothing).done
+
+
 def test_a_round_of_the_wait_is_judged_by_itself():
     options = {"load_balancers": ["lb1"]}
     assert not judged("haproxy", "sessions", shown("DRAIN", sessions="2"), **options).done

@@ -8,9 +8,13 @@ import os
 import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._clock import Clock
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine import files
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.mark import Busy, NotWritten
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.platform import native
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.store import FolderStore
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.windows import (
+    platform as windows_platform,
+)
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.interface import Hold
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.reporter import History
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.service import command_queue
@@ -19,6 +23,10 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watche
     RememberedState,
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.service.status_file import StatusFile
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.service.windows_log import (
+    FileLog,
+    text_of_entry,
+)
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.saying import a_report
 
 
@@ -91,7 +99,11 @@ class InUse(PermissionError):
     winerror = 32
 
 
-@pytest.mark.parametrize("error, kind", [(InUse(13, "in use"), Busy), (PermissionError(13, "denied"), NotWritten)])
+class Denied(PermissionError):
+    winerror = 5
+
+
+@pytest.mark.parametrize("error, kind", [(InUse(13, "in use"), Busy), (Denied(13, "denied"), NotWritten)])
 def test_a_lock_that_a_run_has_open_is_busy(monkeypatch, tmp_path, error, kind):
     def patiently(do):
         raise error
@@ -101,3 +113,87 @@ def test_a_lock_that_a_run_has_open_is_busy(monkeypatch, tmp_path, error, kind):
     with pytest.raises(NotWritten) as caught:
         FolderStore(str(tmp_path / "state"), Clock()).take_off()
     assert caught.type is kind
+
+
+@pytest.mark.parametrize("error, kind", [(InUse, Busy), (Denied, Busy), (PermissionError, NotWritten)])
+@pytest.mark.parametrize("name", ["place", "replace", "remove"])
+def test_a_mark_that_a_reader_has_open_is_busy(monkeypatch, tmp_path, name, error, kind):
+    """Windows calls that "access denied" where it is replaced."""
+
+    def refuses(*_arguments):
+        raise error(13, "denied")
+
+    store = FolderStore(str(tmp_path / "state"), Clock())
+    mark = {"holder": {"run": "r1"}, "number": 1, "events": []}
+    monkeypatch.setattr(store, "read", lambda: mark)
+    if name == "remove":
+        monkeypatch.setattr(files, "remove", refuses)
+    else:
+        monkeypatch.setattr(native, name, refuses)
+    changes = {"place": [mark], "replace": [mark, "r1", 1], "remove": ["r1", 1]}[name]
+    with pytest.raises(NotWritten) as caught:
+        getattr(store, "create" if name == "place" else name)(*changes)
+    assert caught.type is kind
+
+
+def test_a_file_that_is_put_in_its_place_waits_for_a_scanner(monkeypatch):
+    """The first mark, and what says that a job was started."""
+    refusals = [InUse(13, "in use"), Denied(13, "denied")]
+
+    def moves(*_arguments):
+        if refusals:
+            raise refusals.pop()
+
+    monkeypatch.setattr(windows_platform, "_move", moves)
+    assert windows_platform.place("new", "file") and not refusals
+
+    def is_there(*_arguments):
+        raise FileExistsError(17, "it is there")
+
+    monkeypatch.setattr(windows_platform, "_move", is_there)
+    assert not windows_platform.place("new", "file")
+
+
+def held_by_a_reader(monkeypatch, held):
+    """Files of these names can't be renamed."""
+    rename, replace = os.rename, os.replace
+
+    def unless_held(call):
+        def moves(source, target):
+            if {os.path.basename(source), os.path.basename(target)} & held:
+                raise InUse(13, "in use")
+            call(source, target)
+
+        return moves
+
+    monkeypatch.setattr(os, "rename", unless_held(rename))
+    monkeypatch.setattr(os, "replace", unless_held(replace))
+
+
+def written(folder, log, first, last):
+    for number in range(first, last):
+        log.say(f"line {number:03}")
+    return [
+        line.split()[-1]
+        for name in sorted(os.listdir(folder), reverse=True)
+        for line in (folder / name).read_text().splitlines()
+    ]
+
+
+@pytest.mark.parametrize("held", [{"a.log"}, {"a.log.1"}, {"a.log.2"}, {"a.log.3"}])
+def test_a_log_file_that_somebody_has_open_loses_no_line(monkeypatch, tmp_path, held):
+    log = FileLog(str(tmp_path / "a.log"), Clock(), most=200)
+    every = [f"{number:03}" for number in range(16)]
+    before = written(tmp_path, log, 0, 10)
+    assert before == every[:10], "four lines a file"
+    is_held = set(held)
+    held_by_a_reader(monkeypatch, is_held)
+    assert written(tmp_path, log, 10, 16) == every
+    is_held.clear()
+    after = written(tmp_path, log, 16, 30)
+    assert after == [f"{number:03}" for number in range(30 - len(after), 30)] and len(after) > 12
+    log.close()
+
+
+def test_a_percent_sign_before_a_number_is_no_other_text_in_the_event_log():
+    assert text_of_entry("disk at 90%; http://a/%20b %1 %%4 100%") == "disk at 90%; http://a/% 20b % 1 % % 4 100%"

@@ -187,11 +187,75 @@ def test_what_is_undone_next_is_looked_at_until_it_has_ended():
     assert others.look(dict(ENDED, rc=0), phase="recovering")["outcome"]["state"] == "done"
 
 
+NOTHING = {"changed": False, "failed": False}
+SAYS = [
+    # the step, what its modules return before the one that says nothing, whether it is undone; the module, and what that lacks
+    (COMMAND, [], "do", "ansible.builtin.command", "ansible_job_id"),
+    (COMMAND, [{"ansible_job_id": "j1"}], "do", "ansible.builtin.command", "ansible_job_id"),
+    (COMMAND, [{"ansible_job_id": "j1"}, ENDED], "do", "ansible.builtin.command", "rc"),
+    (COMMAND, [{"ansible_job_id": "j1"}, ENDED], "undo", "ansible.builtin.command", "rc"),
+    (
+        {"type": "http", "do": {"url": "http://a/"}},
+        [{"ansible_job_id": "j1"}, ENDED],
+        "do",
+        "ansible.windows.win_uri",
+        "status_code",
+    ),
+    ({"type": "service", "name": "Shop"}, [], "do", "ansible.windows.win_service", "ansible_job_id"),
+    (
+        {"type": "service", "name": "Shop"},
+        [{"ansible_job_id": "j1"}, ENDED],
+        "undo",
+        "ansible.windows.win_service",
+        "state",
+    ),
+    ({"type": "connections", "port": 443}, [], "do", POWERSHELL, "result"),
+    ({"type": "connections", "port": 443, "listen_again": True}, [], "undo", "ansible.windows.win_wait_for", "elapsed"),
+    ({"type": "failover_cluster"}, [], "do", POWERSHELL, "result"),
+    (IIS, [], "do", "microsoft.iis.website_info", "site"),
+    (IIS, [SITES], "undo", "microsoft.iis.web_app_pool_info", "app_pools"),
+    (IIS, [SITES, POOLS, {"changed": True}], "do", POWERSHELL, "result"),
+]
+
+
+@pytest.mark.parametrize("raw, before, direction, module, lacks", SAYS)
+def test_a_result_that_says_nothing_is_a_failure(raw, before, direction, module, lacks):
+    others = Others(raw, "linux" if "delegate_to" in raw else "windows")
+    before = list(before)
+    ended = bool(before) and before[-1] is ENDED
+    last = dict(NOTHING, **(before.pop() if ended else {}))
+    found = others.look(*before, last, direction=direction, begun=True)
+    assert found["outcome"]["state"] == "failed"
+    assert f"{module} returned no {lacks}, so it is not known whether" in found["outcome"]["note"]
+
+
+BEFORE = [
+    ({"type": "service", "name": "Shop"}, "ansible.windows.win_service_info returned no services"),
+    (IIS, "microsoft.iis.website_info returned no site"),
+    ({"type": "failover_cluster"}, f"{POWERSHELL} returned no result"),
+]
+
+
+@pytest.mark.parametrize("raw, words", BEFORE)
+def test_nor_is_the_initial_state_known_by_it(raw, words):
+    assert words in Others(raw, "windows").before(NOTHING)["went_wrong"]["msg"]
+
+
+def test_what_did_not_have_to_run_says_so():
+    others = Others(dict(COMMAND, creates="/mark"))
+    others.look({"ansible_job_id": "j1"}, dict(ENDED, rc=0, msg="Did not run command since '/mark' exists"), begun=True)
+    others = Others({"type": "command", "do": "app.exe", "creates": "C:/mark"}, "windows")
+    found = others.look(
+        {"ansible_job_id": "j1"}, dict(ENDED, skipped=True, msg="skipped, since C:/mark exists"), begun=True
+    )
+    assert found["outcome"]["state"] == "done"
+
+
 def test_of_a_request_that_is_undone_next_only_its_end_is_waited_for():
     do = {"url": "http://127.0.0.1/drain", "until": {"status": [503]}}
     others = Others({"type": "http", "do": do, "delegate_to": "lb1"})
     others.look({"ansible_job_id": "j1"}, GOES_ON, begun=True)
-    assert others.look(ENDED, phase="recovering")["outcome"]["state"] == "done"
+    assert others.look(dict(ENDED, status=200), phase="recovering")["outcome"]["state"] == "done"
     assert others.used == [STATUS]
 
 
@@ -241,7 +305,8 @@ def test_a_request_and_then_the_question_whether_the_application_says_so(system,
         "follow_redirects": "none",
         **more,
     }
-    second = others.look(ENDED, {"status": 200, "content": "3 jobs"})
+    ended = dict(ENDED, status=200, status_code=200)
+    second = others.look(ended, {"status": 200, "content": "3 jobs"})
     assert others.used == [STATUS, module] and others.called[1].failure_answers and others.called[1].lasts == 0
     assert second["outcome"]["state"] == "pending" and "no jobs" in second["outcome"]["note"]
     assert others.removed == ["j1"]  # there is nothing to undo
@@ -262,8 +327,8 @@ def test_a_windows_service():
     assert others.before({"services": []}) == {"services": []} and others.called[0].options == {"name": "Shop"}
     others.look({"ansible_job_id": "j1"}, GOES_ON, begun=True)
     assert others.called[0].options == {"name": "Shop", "state": "stopped"} and others.called[0].lasts == 60
-    others.look({"ansible_job_id": "j2"}, ENDED, direction="undo", begun=True)
-    assert others.called[0].options["state"] == "started"
+    ended = others.look({"ansible_job_id": "j2"}, dict(ENDED, state="running"), direction="undo", begun=True)
+    assert others.called[0].options["state"] == "started" and ended["outcome"]["state"] == "done"
 
 
 def test_connections_of_windows():
@@ -275,7 +340,7 @@ def test_connections_of_windows():
     assert others.look({"result": {"left": 0}})["outcome"]["state"] == "done"
     assert others.look({"msg": "Timeout"}, direction="undo", begun=True)["outcome"]["state"] == "pending"
     assert others.called[0].use == "ansible.windows.win_wait_for" and others.called[0].failure_answers
-    assert others.look({}, direction="undo")["outcome"]["state"] == "done"
+    assert others.look({"elapsed": 0.1}, direction="undo")["outcome"]["state"] == "done"
 
 
 def test_connections_of_windows_are_looked_for_at_least_so_long_from_the_first_look_on():
@@ -348,7 +413,7 @@ def test_sites_first_and_application_pools_when_their_requests_have_ended():
 def test_application_pools_that_can_not_be_stopped():
     others = Others(IIS, "windows")
     wrong = {"went_wrong": {"unreachable": True, "msg": "the shell was closed"}}
-    found = others.look(SITES, POOLS, {}, {"result": {"left": 0}}, wrong, begun=True)
+    found = others.look(SITES, POOLS, {"changed": True}, {"result": {"left": 0}}, wrong, begun=True)
     assert found["outcome"]["state"] == "failed" and "the shell was closed" in found["outcome"]["note"]
 
 
@@ -361,10 +426,24 @@ def test_nothing_is_stopped_or_started_where_a_name_is_wrong(direction):
 
 def test_they_are_started_the_other_way_round():
     others = Others(IIS, "windows")
-    assert others.look(SITES, POOLS, {}, {}, direction="undo", begun=True)["outcome"]["state"] == "done"
+    changed = {"changed": True}
+    assert others.look(SITES, POOLS, changed, changed, direction="undo", begun=True)["outcome"]["state"] == "done"
     assert others.used[2:] == ["microsoft.iis.web_app_pool", "microsoft.iis.website"]
     wrong = {"went_wrong": {"failed": True, "msg": "no"}}
     assert others.look(SITES, POOLS, wrong, direction="undo", begun=True)["outcome"]["state"] == "failed"
+
+
+def test_iis_is_asked_where_its_module_has_changed_nothing():
+    """These modules return nothing else."""
+    others = Others(IIS, "windows")
+    found = others.look(SITES, POOLS, NOTHING, SITES, begun=True)
+    words = "microsoft.iis.website changed nothing, and IIS shows Shop as Started, not as stopped"
+    assert found["outcome"] == {"state": "failed", "note": words, "direction": "do"}
+    found = others.look(SITES, POOLS, NOTHING, POOLS, NOTHING, SITES, direction="undo", begun=True)
+    assert found["outcome"]["state"] == "done" and others.used[3] == "microsoft.iis.web_app_pool_info"
+    stopped = {"app_pools": [{"name": "ShopPool", "attributes": {"state": "Stopped"}}]}
+    found = others.look(SITES, POOLS, NOTHING, stopped, direction="undo", begun=True)
+    assert "IIS shows ShopPool as Stopped, not as started" in found["outcome"]["note"]
 
 
 def test_the_second_list_is_not_asked_for_where_the_first_can_not_be_had():
@@ -376,7 +455,7 @@ def test_the_second_list_is_not_asked_for_where_the_first_can_not_be_had():
 
 def test_an_answer_that_can_not_be_read_is_the_steps_own_failure():
     others = Others({"type": "connections", "port": 443}, "windows")
-    found = others.look({"result": {}}, begun=True)
+    found = others.look({"result": {"gone": 2}}, begun=True)
     assert found["outcome"]["state"] == "failed" and "can't be read" in found["outcome"]["note"]
 
 

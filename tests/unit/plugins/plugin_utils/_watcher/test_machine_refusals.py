@@ -120,7 +120,7 @@ def test_what_keeps_it_from_being_prepared():
 
 ADMINISTRATORS = {"sid": "S-1-5-32-544", "attributes": ["Mandatory", "Enabled by default", "Enabled", "Owner"]}
 USER = {"account": {"account_name": "deploy"}, "groups": [ADMINISTRATORS]}
-PYTHON = {"version": [3, 11, 9], "is_virtual": False}
+PYTHON = {"version": [3, 11, 9], "is_virtual": False, "is_32_bit": False}
 
 
 def on_windows(user=None, python=PYTHON, **options):
@@ -143,6 +143,10 @@ def test_who_is_no_administrator_there_installs_no_service(groups):
     [
         ({"python": dict(PYTHON, version=[3, 10, 1])}, r"with Python 3.10 (C:\python.exe), and it needs 3.11 or later"),
         ({"python": dict(PYTHON, is_virtual=True)}, "which is of a virtual environment and begins another Python"),
+        (
+            {"python": dict(PYTHON, is_32_bit=True)},
+            "with a 32-bit Python (C:\\python.exe), which Windows shows another registry",
+        ),
         ({"systemd": False}, "can have it as a service only: set watcher_systemd to true"),
     ],
 )

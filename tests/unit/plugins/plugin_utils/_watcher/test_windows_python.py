@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import hashlib
+import struct
 import zipfile
 
 import pytest
@@ -19,11 +20,11 @@ THERE = r"C:\Program Files\Python312\python.exe"
 
 @pytest.fixture(name="package")
 def _package(tmp_path):
-    def make(*names):
+    def make(*names, program=b""):
         path = tmp_path / "python.zip"
         with zipfile.ZipFile(path, "w") as archive:
             for name in names:
-                archive.writestr(zipfile.ZipInfo(name), "")
+                archive.writestr(zipfile.ZipInfo(name), program if name == "python.exe" else b"")
         return str(path), hashlib.sha256(path.read_bytes()).hexdigest()
 
     return make
@@ -80,6 +81,14 @@ def test_one_of_both_is_needed():
 def test_a_zip_that_is_no_such_package(package, names, words):
     path, sha256 = package(*names)
     assert words in refusal(python_zip=path, python_zip_sha256=sha256)
+
+
+@pytest.mark.parametrize("processor, is_refused", [(0x14C, True), (0x8664, False), (0xAA64, False)])
+def test_a_python_of_32_bits_is_refused(package, processor, is_refused):
+    program = b"MZ".ljust(60) + struct.pack("<I", 80) + b"".ljust(16) + b"PE\0\0" + struct.pack("<H", processor)
+    path, sha256 = package(*EMBEDDED, program=program)
+    errors = python_of({"python_zip": path, "python_zip_sha256": sha256}, str, PROGRAMS)[1]
+    assert ["is a 32-bit Python, which Windows shows" in words for words in errors] == [True] * is_refused
 
 
 def test_a_package_is_what_its_sha256_says(package, tmp_path):

@@ -196,7 +196,8 @@ class Lone:
             return {"ansible_job_id": order.options["jid"], "started": 1, "finished": 0, "failed": False}
         if order.options.get("mode") != "cleanup":
             self.running = running
-        return {"ansible_job_id": order.options["jid"], "finished": 1, "changed": True, "failed": False}
+        state = "running" if running else "stopped"
+        return {"ansible_job_id": order.options["jid"], "finished": 1, "changed": True, "failed": False, "state": state}
 
     def _called(self, call):
         options = {name: value for name, value in call.items() if name != "requests" and value}
