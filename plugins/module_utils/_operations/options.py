@@ -74,7 +74,7 @@ def info_options(options: Mapping[str, Any]) -> Dict[str, Any]:
 
 def waits_for_none(options: Mapping[str, Any]) -> bool:
     """Whether info is to wait until none of no events is left, so that there is nothing to ask."""
-    return options["event_ids"] == [] and options["wait"] and options["wait_for"] == "gone"
+    return bool(options["event_ids"] == [] and options["wait"] and options["wait_for"] == "gone")
 
 
 def approve_options(options: Mapping[str, Any]) -> Dict[str, Any]:

@@ -203,7 +203,9 @@ def test_a_wait_that_holds_up_other_hosts_is_a_warning(over, is_trap, hosts, str
     result = module.run(None, dict(TASK_VARS, ansible_play_batch=["win1", "win2", "win3"][:hosts]))
     found = result.get("warnings", [])
     assert len(found) == int(is_trap)
-    assert all(way in warning for warning in found for way in ("waits on 3 hosts", "strategy: free", "run_once", "maintain"))
+    assert all(
+        way in warning for warning in found for way in ("waits on 3 hosts", "strategy: free", "run_once", "maintain")
+    )
 
 
 @pytest.mark.parametrize("poll, warnings", [(0, 0), (5, 1)])
