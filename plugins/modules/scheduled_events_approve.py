@@ -48,8 +48,8 @@ options:
       - Whether the task fails where an event of O(event_ids) may not be approved. Then it is all or none, and no approval is sent.
       - By default such an event is a warning, and the others are approved. Either way RV(not_approved) says why.
       - An event that is gone needs no approval, and is no failure.
-      - The failure has RV(failure.kind=not_approved). An event can grow after its approval was sent and before Azure has answered; what
-        was approved by then is in RV(approved), and RV(ignore:changed) is V(true).
+      - The failure has RV(failure.kind=not_approved). Where the answer to an approval was lost and an event has grown since, what was
+        approved nevertheless is in RV(approved).
     type: bool
     default: false
   rank:
