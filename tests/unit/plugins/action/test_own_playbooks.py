@@ -14,7 +14,33 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit.test_docs import 
 
 ONE, GROUP = "Go through the maintenance of one host", "Go through the maintenance of a group"
 NAMES = ("web1", "web2", "web3")
-LOCAL = f"\n[web:vars]\nansible_connection=local\nansible_python_interpreter={sys.executable}\n"
+LOCAL = f"\n[web:vars]\nansible_python_interpreter={sys.executable}\n"
+
+
+CUT = '''
+DOCUMENTATION = """
+name: cut
+short_description: This machine, and the connection is lost once, when a wait has seen an event's end
+description: As above.
+extends_documentation_fragment: connection_pipelining
+"""
+import pathlib
+
+from ansible.errors import AnsibleConnectionFailure
+from ansible.plugins.connection import local
+
+
+class Connection(local.Connection):
+    transport = "cut"
+
+    def exec_command(self, *args, **options):
+        result = super().exec_command(*args, **options)
+        cut = pathlib.Path(__file__).with_name("cut")
+        if b'"kind": "gone"' in result[1] and not cut.exists():
+            cut.touch()
+            raise AnsibleConnectionFailure("The machine is rebooted")
+        return result
+'''
 
 
 class Run:
@@ -25,7 +51,8 @@ class Run:
     :attr ends: of each event that is over
     """
 
-    def __init__(self, folder, name, hosts, **event):
+    def __init__(self, folder, name, hosts, connection="local", **event):
+        (folder / "cut.py").write_text(CUT)
         (text,) = (body for body in blocks(page("modules"), "yaml") if body.startswith(f"- name: {name}\n"))
         (folder / "play.yml").write_text(text)
         systemctl = folder / "bin" / "systemctl"
@@ -42,7 +69,8 @@ class Run:
                 folder,
                 folder / "play.yml",
                 "[web]\n" + "\n".join(hosts) + LOCAL + ENDPOINT,
-                {"emulator": address, "ansible_become": False},
+                {"emulator": address, "ansible_become": False, "ansible_connection": connection},
+                ANSIBLE_CONNECTION_PLUGINS=str(folder),
                 PATH=f"{systemctl.parent}{os.pathsep}{os.environ['PATH']}",
             )
         services = folder / "services"
@@ -58,6 +86,14 @@ def test_one_host(tmp_path):
     assert run.services == ["stop nginx", "start nginx"]
     assert (run.causes, run.ends) == (["approved"], ["completed"])
     assert "[WARNING]: Event" not in run.printed and "[WARNING]: This task waits" not in run.printed
+
+
+def test_one_host_that_is_rebooted(tmp_path):
+    """The connection is lost in the middle of the wait."""
+    run = Run(tmp_path, ONE, ["web1"], "cut", resources=["web1"], notice=36000)
+    assert run.status == 0, run.printed
+    assert "The machine is rebooted" in run.printed and run.printed.count("skipping: ") == 0
+    assert run.services == ["stop nginx", "start nginx"]
 
 
 def test_one_host_whose_event_is_not_approved(tmp_path):
