@@ -10,6 +10,8 @@ options:
     description:
       - Base URL of the metadata service. What comes from C(/metadata) on is added to it.
       - It is never reached through a proxy, and redirects are not followed.
+      - Without this option the variable C(azure_maintenance_endpoint) of the machine counts, where the inventory sets it. With
+        C(delegate_to) that is the variable of the machine that the task is delegated to. An empty one counts as none.
     type: str
     default: http://169.254.169.254
   discover:
@@ -22,6 +24,7 @@ options:
     description:
       - The api-version to ask for. When the service refuses it, the next older one is tried.
       - Older ones say less about an event. V(2024-07-09) is a preview, used only when it is named here.
+      - Without this option the variable C(azure_maintenance_api_version) counts, as with O(endpoint).
     type: str
     choices:
       - '2024-07-09'
@@ -52,6 +55,7 @@ options:
         the task fails with RV(failure.kind=invalid), and nothing is approved.
       - Where it gives none within three seconds, this one is used, with a warning. An approval that depends on the machine's
         own name waits longer for it, and is not sent without it.
+      - Without this option the variable C(azure_maintenance_resource_name) counts, as with O(endpoint).
     type: str
 requirements:
   - "Linux machines: Python 3.6 or newer with requests (the package python3-requests, part of Azure's images)"

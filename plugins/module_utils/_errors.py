@@ -20,6 +20,7 @@ KINDS = (
     "malformed",  # an answer that is no document, or was cut short
     "too_large",  # an answer above the limit
     "rejected",  # 400 to an approval
+    "not_approved",  # an event that was named, and nobody may approve as things are
     "interrupted",  # whoever started the approval was gone before it was sent
     "invalid",  # an option of the caller
 )

@@ -59,6 +59,7 @@ APPROVE_ARGUMENTS = _spec(
     event_ids=dict(type="list", elements="str", required=True),
     prepared_resources=dict(type="list", elements="str"),
     allow_unknown=dict(type="list", elements="str"),
+    fail_on_not_approved=dict(type="bool"),
     rank=dict(type="int"),
     takeover=dict(type="float"),
     **{name: dict(argument) for name, argument in _COMMON.items()},

@@ -13,6 +13,7 @@ description:
     caller has named neither in O(prepared_resources) nor in O(allow_unknown).
   - Only events that are named are approved. A V(Terminate) is approved only by the machine that it deletes, and
     V(SpotRebalanceRecommendation) never, because it is advice.
+  - Each event that was named and not approved is a warning with the reason, see RV(not_approved) and O(fail_on_not_approved).
   - An event that has started or is gone needs no approval, which is no error. An approval whose answer got lost is sent
     again only while the event has not started; one that was taken never is.
   - Nothing is sent any more when the run that asked for it has been interrupted, as far as the machine can see that. It
@@ -42,6 +43,15 @@ options:
     type: list
     elements: str
     default: []
+  fail_on_not_approved:
+    description:
+      - Whether the task fails where an event of O(event_ids) may not be approved. Then it is all or none, and no approval is sent.
+      - By default such an event is a warning, and the others are approved. Either way RV(not_approved) says why.
+      - An event that is gone needs no approval, and is no failure.
+      - The failure has RV(failure.kind=not_approved). Where the answer to an approval was lost and an event has grown since, what was
+        approved nevertheless is in RV(approved).
+    type: bool
+    default: false
   rank:
     description:
       - V(0) for the machine that approves. One of rank V(n) first waits n times O(takeover) for the events to start or to
@@ -110,6 +120,12 @@ EXAMPLES = r"""
     allow_unknown: [jumphost]
   when: maintenance.events | length > 0
 
+- name: Approve all of them or none, and fail if it is none
+  cloudops.azure_maintenance.scheduled_events_approve:
+    event_ids: "{{ maintenance.events | map(attribute='id') }}"
+    fail_on_not_approved: true
+  when: maintenance.events | length > 0
+
 - name: Stand in for the first approver, should it not have approved within 20 seconds
   cloudops.azure_maintenance.scheduled_events_approve:
     event_ids: "{{ maintenance.events | map(attribute='id') }}"
@@ -148,6 +164,7 @@ not_approved:
         - V(unreadable) its entry in the document can't be read, or one has lost its ID and may be this event.
         - V(not_own_terminate) it deletes another machine, or may do so, because its type can't be read.
         - V(advice) it is advice, which needs no approval.
+        - V(not_all) it may be approved, but another named event may not, and O(fail_on_not_approved=true).
       type: str
       sample: unknown_machines
     message:
@@ -206,7 +223,7 @@ resource_name:
   type: str
   sample: web1
 api_version:
-  description: The api-version that the service answered to. Older than O(api_version) when it refused that.
+  description: The api-version that the service answered to, blank before that. Older than O(api_version) when it refused that.
   returned: always
   type: str
   sample: "2020-07-01"
@@ -238,7 +255,7 @@ failure:
   type: dict
   contains:
     kind:
-      description: The kind of failure, such as V(timeout), V(rejected), V(interrupted) or V(unreachable).
+      description: The kind of failure, such as V(timeout), V(rejected), V(not_approved), V(interrupted) or V(unreachable).
       type: str
       sample: timeout
     status:

@@ -19,7 +19,8 @@ options:
   event_ids:
     description:
       - Only these events, by their IDs. Case does not matter.
-      - An empty list is an error. Leave the option out to see all events.
+      - An empty list is an error. Leave the option out to see all events. With O(wait=true) and O(wait_for=gone) nothing is left to
+        wait for, so the task is done at once, and the metadata service is not asked.
     type: list
     elements: str
   types:
@@ -52,6 +53,8 @@ options:
     description:
       - Whether to look until what O(wait_for) says is the case. Without it the module looks once.
       - A wait that gives up fails, with RV(failure.kind=timeout) and all other return values as last seen.
+      - In a play of several hosts with the default strategy C(linear), no host goes on before all of them have ended the wait, which is
+        a warning. Use C(strategy=free), or wait on one host only, with C(delegate_to) and C(run_once).
     type: bool
     default: false
   wait_for:
@@ -247,7 +250,7 @@ placement_group:
   type: str
   sample: 5f1c2a4e-1f6b-4b5e-9d54-5b1c3f6d2a10
 api_version:
-  description: The api-version that the service answered to. Older than O(api_version) when it refused that.
+  description: The api-version that the service answered to, blank before that. Older than O(api_version) when it refused that.
   returned: always
   type: str
   sample: "2020-07-01"
@@ -316,6 +319,7 @@ failure:
         - V(denied) the machine's rules for the metadata service forbid it.
         - V(malformed) and V(too_large) the answer is no document. That does not mean that there are no events.
         - V(rejected) the service refused an approval.
+        - V(not_approved) an event may not be approved, and the task is to fail then.
         - V(interrupted) an approval was not sent, because the run that asked for it was gone.
         - V(invalid) an option of the task; also O(resource_name) when the metadata service gives another name.
       type: str

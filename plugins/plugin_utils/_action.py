@@ -26,6 +26,9 @@ from ._windows.machine import WindowsMachine, find_endpoints
 from ._windows.standing import over, standing
 from ._windows.transport import AFTER_POST, WindowsTransport
 
+INVENTORY = {name: "azure_maintenance_" + name for name in ("endpoint", "resource_name", "api_version")}
+"""The options that a machine's variables have the default of, each with its variable."""
+
 
 class ScheduledEventsAction(ActionBase):
     """An action that is a module on machines with Python, and an operation here for the others."""
@@ -40,16 +43,34 @@ class ScheduledEventsAction(ActionBase):
         result: dict[str, Any] = super().run(tmp, task_vars)
         del tmp  # has had no effect for long
         task_vars = task_vars or {}
+        arguments = self._arguments(task_vars)
         # The connection is the delegate's, where there is one.
         if getattr(self._connection._shell, "_IS_WINDOWS", False):
-            result.update(self._on_windows(task_vars))
+            result.update(self._on_windows(arguments, task_vars))
         else:
-            result.update(self._execute_module(task_vars=task_vars, wrap_async=self._task.async_val))
+            result.update(
+                self._execute_module(module_args=arguments, task_vars=task_vars, wrap_async=self._task.async_val)
+            )
         if not self._task.async_val:
             self._remove_tmp_path(self._connection._shell.tmpdir)
         return result
 
-    def _on_windows(self, task_vars: dict[str, Any]) -> dict[str, Any]:
+    def _arguments(self, task_vars: Mapping[str, Any]) -> dict[str, Any]:
+        """The task's options, and what the variables of the machine that is asked say where the task leaves one out."""
+        variables, delegate = dict(task_vars), self._task.delegate_to
+        if delegate:
+            variables = dict(task_vars.get("ansible_delegated_vars", {}).get(delegate, {}))
+            variables["inventory_hostname"] = delegate  # Ansible leaves the name of the host that delegates in it
+        templar = self._templar.copy_with_new_env(available_variables=variables)
+        arguments = dict(self._task.args)
+        for option, variable in INVENTORY.items():
+            if arguments.get(option) is None and variables.get(variable) is not None:
+                value = templar.template(variables[variable])
+                if value is not None and str(value).strip():
+                    arguments[option] = str(value).strip()
+        return arguments
+
+    def _on_windows(self, arguments: Mapping[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         host = self._task.delegate_to or task_vars.get("inventory_hostname", "the machine")
         if self._task.async_val:
             return _refused(
@@ -57,7 +78,7 @@ class ScheduledEventsAction(ActionBase):
                 "does the work. Leave it out: wait_timeout limits the wait (option wait), and the keyword timeout "
                 "the task. To go on with something else meanwhile, use strategy: free, or a play of its own."
             )
-        validation = ArgumentSpecValidator(self.arguments).validate(self._task.args)
+        validation = ArgumentSpecValidator(self.arguments).validate(arguments)
         if validation.error_messages:
             message = validation.errors.msg
             if isinstance(validation.errors[0], UnsupportedError):

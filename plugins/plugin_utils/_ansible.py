@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What Ansible hands over and takes back: plain data of templates in, data that is never templated again out; what a task says while it
-runs; and which system a host has by its variables.
+runs; whether a play's hosts wait for each other; and which system a host has by its variables.
 
 Private to this collection.
 """
@@ -15,6 +15,7 @@ from typing import Any
 
 from ansible import constants
 from ansible.errors import AnsibleFilterError
+from ansible.plugins.loader import strategy_loader
 from ansible.utils.display import Display
 from ansible.utils.unsafe_proxy import wrap_var
 
@@ -53,6 +54,20 @@ def found_in(folders: Iterable[Any], path: str) -> str | None:
     """A file of the controller that a user names, in the first of these folders that has it; None where none has."""
     candidates = [path] if os.path.isabs(path) else [os.path.join(str(folder), path) for folder in folders if folder]
     return next((candidate for candidate in candidates if os.path.isfile(candidate)), None)
+
+
+def strategy_of(task: Any) -> str:
+    """The strategy of the play that a task is in."""
+    parent = task
+    while parent is not None and getattr(parent, "_play", None) is None:
+        parent = parent._parent
+    return str(parent._play.strategy) if parent else "linear"
+
+
+def goes_together(strategy: str) -> bool:
+    """Whether all hosts go from task to task together, as with those strategies that are made out of Ansible's own."""
+    kind = strategy_loader.get(strategy, class_only=True)
+    return kind is None or any(base.__module__ == "ansible.plugins.strategy.linear" for base in kind.__mro__)
 
 
 # ---- which system a host has ----

@@ -233,6 +233,7 @@ PLAYS=(
     tests/unit/plugins/action/test_machine_program.py
     tests/unit/plugins/action/test_notifications.py
     tests/unit/plugins/action/test_output.py
+    tests/unit/plugins/action/test_own_playbooks.py
     tests/unit/plugins/action/test_own_task_files.py
     tests/unit/plugins/action/test_plays.py
     tests/unit/plugins/action/test_preflight.py

@@ -16,7 +16,7 @@ from .._imds.discovery import Found
 from .._imds.retries import asked_pause, explained, may_pass, pause_after
 from .._imds.transport import Transport
 from .._text import listed, sentence
-from .operation import Operation
+from .operation import MOST_WARNINGS, Operation
 from .options import approve_options
 
 REFUSALS = ("rejected", "denied", "throttled", "updating", "version_refused", "not_azure", "interrupted", "invalid")
@@ -63,6 +63,7 @@ class Approval(Operation):
         self.already: Dict[str, str] = {}
         self.not_approved: Dict[str, Dict[str, str]] = {}
         self.unanswered: Dict[str, str] = {}  # sent, and nobody knows whether Azure got it
+        self._is_failure = False  # that something was not approved: the error says it
 
     def run(self) -> None:
         self.first_poll(None)
@@ -72,18 +73,23 @@ class Approval(Operation):
             self.document = self.imds.document()  # the events may list other machines by now
         pending = self._sort()
         options = self.options
+        if not self._check_mode:
+            pending = self._leave_it_to_others(pending, Deadline(self.clock, options["rank"] * options["takeover"]))
+        self._require_all(pending)
         if self._check_mode:
             self._note_approved(pending)
             return
-        pending = self._leave_it_to_others(pending, Deadline(self.clock, options["rank"] * options["takeover"]))
         deadline = Deadline(self.clock, options["wait_timeout"])
         while pending:
             pending = self._send(pending, deadline)
+            self._require_all(pending)
         if self.approved and options["wait"]:
             self._confirm(deadline)
 
     def result(self) -> Dict[str, Any]:
         result = super().result()
+        if not self._is_failure:
+            result["warnings"] += _messages(self.not_approved.values())
         result.update(
             changed=bool(self.approved),
             approved=list(self.approved.values()),
@@ -127,14 +133,35 @@ class Approval(Operation):
                 continue
             objection = self._objection(event) if event else self._absence(key)
             if objection:
-                self.not_approved[key] = {
-                    "id": event.event_id if event else event_id,
-                    "reason": objection[0],
-                    "message": f"Event {event.event_id if event else event_id} was not approved: {objection[1]}.",
-                }
+                self._note_not_approved(key, event.event_id if event else event_id, *objection)
             elif event:
                 pending.append(event)
         return pending
+
+    def _note_not_approved(self, key: str, event_id: str, reason: str, why: str) -> None:
+        again = " again (whether the first approval arrived is not known)" if key in self.unanswered else ""
+        message = f"Event {event_id} was not approved{again}: {why}."
+        self.not_approved[key] = {"id": event_id, "reason": reason, "message": message}
+
+    def _require_all(self, pending: Sequence[Event]) -> None:
+        """With fail_on_not_approved, send nothing more and fail where a named event may not be approved. One that is gone needs no approval.
+
+        :arg pending: those that may be approved
+        :raises ScheduledEventsError: of the kind not_approved
+        """
+        refused = [entry for entry in self.not_approved.values() if entry["reason"] != "gone"]
+        if not refused or not self.options["fail_on_not_approved"]:
+            return
+        sent = {**self.unanswered, **self.approved}
+        for event in pending:
+            self._note_not_approved(event.key, event.event_id, "not_all", "another named event may not be approved")
+        self._is_failure = True
+        raise ScheduledEventsError(
+            f"No approval was sent{f' after that of {listed(sent.values())}' if sent else ''}, because not every named event may be "
+            f"approved, and fail_on_not_approved is set. {' '.join(_messages(refused))} Correct what is named, or leave these events out of event_ids.",
+            kind="not_approved",
+            url=self.document_url,
+        )
 
     def _absence(self, key: str) -> Optional[Tuple[str, str]]:
         for entry in self.document.unusable:
@@ -314,6 +341,13 @@ class Approval(Operation):
                     kind="timeout",
                     url=self.document_url,
                 )
+
+
+def _messages(entries: Iterable[Mapping[str, str]]) -> List[str]:
+    """What a person should read about events that were not approved, and not too many."""
+    messages = [entry["message"] for entry in entries]
+    more = len(messages) - MOST_WARNINGS
+    return messages[:MOST_WARNINGS] + ([f"{more} more named events were not approved."] if more > 0 else [])
 
 
 def _distinct(event_ids: Sequence[str]) -> Dict[str, str]:

@@ -18,7 +18,7 @@ from .._imds.discovery import Found
 from .._imds.transport import Transport
 from .._text import listed
 from .operation import MOST_WARNINGS, Operation
-from .options import info_options
+from .options import info_options, waits_for_none
 
 _MOST_DESCRIBED = 20
 
@@ -46,6 +46,8 @@ class Info(Operation):
 
     def run(self) -> None:
         options = self.options
+        if waits_for_none(options):
+            return
         deadline = Deadline(self.clock, options["wait_timeout"]) if options["wait"] else None
         self.first_poll(deadline)
         self.learn_name(needed=options["affecting"] == "self")

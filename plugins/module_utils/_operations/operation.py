@@ -170,8 +170,8 @@ class Operation:
                 (
                     f"The option resource_name says that this machine is {given}, but the metadata service says that it "
                     f"is {own} ({self.imds.last_url}). Nothing was done, since it might be done for the wrong machine. "
-                    "Leave the option out, or correct it; a role takes it from azure_maintenance_resource_name in the "
-                    "inventory."
+                    "Leave the option out, or correct it; where a task has none, it is azure_maintenance_resource_name of "
+                    "the inventory."
                 ),
                 kind="invalid",
                 url=self.imds.last_url,

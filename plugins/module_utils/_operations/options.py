@@ -46,6 +46,7 @@ APPROVE_DEFAULTS = dict(
     event_ids=None,
     prepared_resources=None,
     allow_unknown=[],
+    fail_on_not_approved=False,
     rank=0,
     takeover=30.0,
     wait=True,
@@ -59,16 +60,21 @@ def info_options(options: Mapping[str, Any]) -> Dict[str, Any]:
     checked = _common_options(options, INFO_DEFAULTS)
     for name in ("event_ids", "types", "statuses", "sources"):
         checked[name] = _texts(checked, name)
-    if checked["event_ids"] is not None and not checked["event_ids"]:
-        _invalid("event_ids", "is an empty list, which no event can match; leave it out to see all events")
     _check_choice(checked, "affecting", AFFECTING)
     _check_choice(checked, "wait_for", WAIT_FOR)
+    if checked["event_ids"] == [] and not waits_for_none(checked):
+        _invalid("event_ids", "is an empty list, which no event can match; leave it out to see all events")
     if checked["since_incarnation"] is not None and not (checked["wait"] and checked["wait_for"] == "change"):
         _invalid("since_incarnation", "only makes sense with wait=true and wait_for=change")
     statuses = checked["statuses"]
     if checked["wait"] and checked["wait_for"] == "started" and statuses and "started" not in map(str.lower, statuses):
         _invalid("statuses", "leaves out Started, so wait_for=started would never end")
     return checked
+
+
+def waits_for_none(options: Mapping[str, Any]) -> bool:
+    """Whether info is to wait until none of no events is left, so that there is nothing to ask."""
+    return bool(options["event_ids"] == [] and options["wait"] and options["wait_for"] == "gone")
 
 
 def approve_options(options: Mapping[str, Any]) -> Dict[str, Any]:

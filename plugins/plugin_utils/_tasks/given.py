@@ -21,12 +21,11 @@ from typing import Any, NamedTuple, cast
 from ansible.errors import AnsibleError
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.module_utils.parsing.convert_bool import boolean
-from ansible.plugins.loader import strategy_loader
 
 from ...module_utils._clock import iso_utc
 from ...module_utils._steps.step_type import Step
 from ...module_utils._text import listed, one_line
-from .._ansible import plain
+from .._ansible import goes_together, plain, strategy_of
 from .._fleet.schema import HostFacts
 from .._lines.reach import variables_of
 from .._notify.notifications import refused_receivers
@@ -210,20 +209,6 @@ def misspelt(action: Any, task_vars: Mapping[str, Any]) -> list[str]:
     """The variables of the play and its hosts that look like ours and are none, in sentences."""
     variables = {host: task_vars["hostvars"].raw_get(host) for host in task_vars["ansible_play_hosts_all"]}
     return refused(unknown_of_play(task_vars, variables, known_variables(action._loader.load_from_file)))
-
-
-def strategy_of(task: Any) -> str:
-    """The strategy of the play that a task is in."""
-    parent = task
-    while parent is not None and getattr(parent, "_play", None) is None:
-        parent = parent._parent
-    return str(parent._play.strategy) if parent else "linear"
-
-
-def goes_together(strategy: str) -> bool:
-    """Whether all hosts go from task to task together, as with those strategies that are made out of Ansible's own."""
-    kind = strategy_loader.get(strategy, class_only=True)
-    return kind is None or any(base.__module__ == "ansible.plugins.strategy.linear" for base in kind.__mro__)
 
 
 def strategy_problems(strategy: str) -> list[str]:

@@ -16,8 +16,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...module_utils._clock import steady
+from .._ansible import goes_together, strategy_of
 from .._drain.alone import unfinished
-from .given import goes_together, strategy_of
 
 PART, RUN = "__drain_part", "__drain_run"
 """What a host has registered: that it takes part, and what the task for all has returned last."""

@@ -251,7 +251,11 @@ GROUPS: Tuple[Tuple[str, Tuple[Option, ...]], ...] = (
             Option(
                 "api_version",
                 values.VERSION,
-                ("The api-version to ask for, a date; older ones are tried when the service refuses it.",),
+                (
+                    "The api-version to ask for, a date, O(azure_maintenance_api_version) unless your inventory says it in another way. "
+                    "Older ones are tried when the service refuses it.",
+                ),
+                role_default="{{ azure_maintenance_api_version | default('" + DEFAULT_VERSION + "', true) }}",
             ),
             Option(
                 "interval",

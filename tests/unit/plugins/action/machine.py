@@ -54,6 +54,9 @@ def action_of_task(plugin, arguments, over=None, check_mode=False, async_val=0, 
         check_mode=check_mode,
         async_val=async_val,
         delegate_to=delegate_to,
+        run_once=False,
+        poll=0,
+        _parent=None,
         diff=False,
         environment=[],
         collections=[],
@@ -81,7 +84,7 @@ class Script:
         self.removed = []
 
     def __call__(self, module_name=None, module_args=None, task_vars=None, wrap_async=False):
-        assert task_vars == TASK_VARS
+        assert TASK_VARS.items() <= task_vars.items()
         assert not wrap_async
         assert self.expected, f"nothing more was expected, but {module_name} {module_args}"
         expected = self.expected.pop(0)

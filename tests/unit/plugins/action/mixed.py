@@ -27,6 +27,7 @@ def scenario(notice, tail):
 
 
 OPTION_245 = "f5000000000000000400000000000000ffffff7f7f000001"  # 127.0.0.1, which can't be the service's address
+ENDPOINT = "[all:vars]\nazure_maintenance_endpoint={{ emulator }}/vm/{{ inventory_hostname }}\n"
 LINUX = f"linux1 ansible_connection=local ansible_python_interpreter={sys.executable}\n"
 
 
@@ -73,7 +74,7 @@ class Played:
                 self.printed, self.status = playbook(
                     folder,
                     play,
-                    LINUX + hosts,
+                    LINUX + hosts + ENDPOINT,
                     dict(variables, emulator=address, results=str(folder), nobody="http://127.0.0.1:1"),
                     **environment,
                 )
@@ -155,6 +156,21 @@ class MixedPlay:
     def test_the_delegate_is_asked(self, played):
         results = played.results
         assert results["linux1"]["delegated"]["resource_name"] == "win1"
+
+    def test_only_the_service_of_the_inventory_is_asked(self, played):
+        for host in ("linux1", "win1"):
+            tasks = played.results[host]
+            asked = {tasks[task]["endpoint"] for task in ("seen", "checked", "unprepared", "gone", "gave_up")}
+            assert len(asked) == 1 and asked.pop().endswith("/vm/" + host)
+        assert played.results["linux1"]["background"]["endpoint"].endswith("/vm/linux1")
+
+    def test_a_wait_that_holds_up_the_other_host_is_one_warning(self, played):
+        assert played.printed.count("[WARNING]: This task waits on 2 hosts") == 1, played.printed
+
+    def test_what_is_not_approved_is_a_warning(self, played):
+        for host in ("linux1", "win1"):
+            tasks = played.results[host]
+            assert str(tasks["unprepared"]["warnings"]).count(f"Event {ID} was not approved: ") == 1
 
     def test_async_works_on_linux_and_is_refused_on_windows(self, played):
         results = played.results

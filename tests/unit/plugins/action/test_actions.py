@@ -4,9 +4,15 @@
 """Which way an action goes, and every call it makes to a Windows machine."""
 
 import re
+import types
 
 import pytest
 from ansible.errors import AnsibleConnectionFailure, AnsibleError
+
+try:
+    from ansible.template import trust_as_template
+except ImportError:  # before ansible-core 2.19 every text is a template
+    trust_as_template = str
 
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils import _action
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows import channels
@@ -61,6 +67,18 @@ def run(clock, operation, *expected, over="winrm", **options):
     return result
 
 
+class Started:
+    """Every start of a module, none of which does anything."""
+
+    def __init__(self):
+        self.calls = []
+        self.removed = []
+
+    def __call__(self, **keywords):
+        self.calls.append(keywords)
+        return {"changed": False, "what": "ever"}
+
+
 # --- which way ---
 
 
@@ -73,16 +91,10 @@ def test_the_shell_tells_what_the_machine_is(name):
 @pytest.mark.parametrize("operation", ["info", "approve"])
 @pytest.mark.parametrize("over", POSIX)
 def test_posix_the_module_is_started_as_it_is(over, operation, check_mode, async_val):
-    calls = []
-
-    def start(**keywords):
-        calls.append(keywords)
-        return {"changed": False, "what": "ever"}
-
-    start.removed = []
+    start = Started()
     module = action(operation, over, start, check_mode, async_val, nonsense=1)  # the module refuses that itself
     assert module.run(None, TASK_VARS) == {"changed": False, "what": "ever"}
-    assert calls == [{"task_vars": TASK_VARS, "wrap_async": async_val}]
+    assert start.calls == [{"module_args": {"nonsense": 1}, "task_vars": TASK_VARS, "wrap_async": async_val}]
     assert len(start.removed) == (0 if async_val else 1)
 
 
@@ -109,6 +121,106 @@ def test_what_a_task_leaves_behind_is_removed(clock):
     module._connection._shell.tmpdir = "C:\\Temp\\x"
     module.run(None, TASK_VARS)
     assert script.removed == ["C:\\Temp\\x"]
+
+
+# --- what the inventory says ---
+
+HERE = {
+    "azure_maintenance_endpoint": "http://{{ where }}.test/{{ inventory_hostname }}",
+    "azure_maintenance_api_version": "2019-08-01",
+    "azure_maintenance_resource_name": "{{ nothing | default('') }}",
+    "where": "imds",
+}
+THERE = dict(HERE, azure_maintenance_resource_name="vm2", where="elsewhere", inventory_hostname="win1")
+"""Of the host win2 that a task is delegated to: Ansible leaves in them the name of the host that delegates."""
+
+
+def variables(host):
+    return {name: trust_as_template(value) for name, value in host.items()}
+
+
+def given(operation, host, delegate_to=None, check_mode=False, async_val=0, **options):
+    """What the module on a Linux machine gets by these variables and options."""
+    start = Started()
+    task_vars = dict(TASK_VARS, **variables(host), ansible_delegated_vars={"win2": variables(THERE)})
+    action(operation, "ssh", start, check_mode, async_val, delegate_to, **options).run(None, task_vars)
+    return start.calls[0]["module_args"]
+
+
+@pytest.mark.parametrize("check_mode, async_val", [(False, 0), (True, 0), (False, 60)])
+@pytest.mark.parametrize("operation", ["info", "approve"])
+def test_posix_the_inventory_has_the_defaults(operation, check_mode, async_val):
+    found = given(operation, HERE, None, check_mode, async_val, timeout=3, endpoint=None)
+    assert found == {"timeout": 3, "endpoint": "http://imds.test/win1", "api_version": "2019-08-01"}
+
+
+@pytest.mark.parametrize("operation", ["info", "approve"])
+def test_the_variables_of_a_delegate_are_its_own(operation):
+    assert given(operation, HERE, "win2") == {
+        "endpoint": "http://elsewhere.test/win2",
+        "api_version": "2019-08-01",
+        "resource_name": "vm2",
+    }
+    assert given(operation, HERE, "win3") == {}
+
+
+def test_an_option_that_is_given_wins():
+    options = {"endpoint": "http://mine.test", "api_version": "2020-07-01", "resource_name": "mine"}
+    assert given("info", dict(THERE, azure_maintenance_endpoint="{{ undefined }}"), **options) == options
+
+
+def test_a_variable_that_can_not_be_evaluated_asks_nobody():
+    with pytest.raises(AnsibleError, match="undefined"):
+        given("approve", dict(HERE, azure_maintenance_endpoint="{{ nowhere }}"))
+
+
+@pytest.mark.parametrize("check_mode", [False, True])
+@pytest.mark.parametrize("operation", ["info", "approve"])
+def test_windows_the_inventory_has_the_defaults(operation, check_mode, clock):
+    """So that no request leaves for Azure's own address."""
+    script = Script(look(STARTED, first=True) + own_name(), clock=clock)
+    host = {"azure_maintenance_endpoint": ENDPOINT, "azure_maintenance_resource_name": "win1"}
+    options = {"event_ids": [ID]} if operation == "approve" else {}
+    result = action(operation, "winrm", script, check_mode, **options).run(None, dict(TASK_VARS, **variables(host)))
+    script.finish()
+    assert (result["endpoint"], result["resource_name"]) == (ENDPOINT, "win1")
+
+
+# --- a wait that holds up other hosts ---
+
+
+@pytest.mark.parametrize("over", ["ssh", "winrm"])
+@pytest.mark.parametrize(
+    "is_trap, hosts, strategy, options, keywords",
+    [
+        (True, 3, "linear", {"wait": "yes"}, {}),
+        (True, 3, "debug", {"wait": True}, {}),
+        (False, 1, "linear", {"wait": True}, {}),
+        (False, 3, "linear", {}, {}),
+        (False, 3, "free", {"wait": True}, {}),
+        (False, 3, "host_pinned", {"wait": True}, {}),
+        (False, 3, "linear", {"wait": True}, {"run_once": True}),
+    ],
+)
+def test_a_wait_that_holds_up_other_hosts_is_a_warning(over, is_trap, hosts, strategy, options, keywords, clock):
+    start = Started() if over == "ssh" else Script(look(SHOWN, first=True) + own_name(), clock=clock)
+    module = action("info", over, start, endpoint=ENDPOINT, **options)
+    play = types.SimpleNamespace(strategy=strategy)
+    vars(module._task).update(keywords, _parent=types.SimpleNamespace(_play=play))
+    result = module.run(None, dict(TASK_VARS, ansible_play_batch=["win1", "win2", "win3"][:hosts]))
+    found = result.get("warnings", [])
+    assert len(found) == int(is_trap)
+    assert all(
+        way in warning for warning in found for way in ("waits on 3 hosts", "strategy: free", "run_once", "maintain")
+    )
+
+
+@pytest.mark.parametrize("poll, warnings", [(0, 0), (5, 1)])
+def test_a_wait_in_the_background_holds_up_nobody(poll, warnings):
+    module = action("info", "ssh", Started(), async_val=60, wait=True)
+    module._task.poll = poll
+    result = module.run(None, dict(TASK_VARS, ansible_play_batch=["win1", "win2"]))
+    assert len(result.get("warnings", [])) == warnings
 
 
 # --- the sequences ---
@@ -229,6 +341,16 @@ def test_approve_in_check_mode_sends_nothing(clock):
     result = run(clock, "approve", look(SHOWN, first=True) + own_name(), check_mode=True, event_ids=[ID])
     assert (result["changed"], result["approved"], result["confirmed"]) == (True, [ID], [])
     assert result["diff"]["after"] == {"events": [{"id": ID, "status": "approved"}]}
+
+
+def test_what_is_not_approved_is_a_warning_or_a_failure(clock):
+    script = look(document(2, event(resources=["win1", "win2"])), first=True) + own_name()
+    warned = run(clock, "approve", script, event_ids=[ID])
+    assert warned["warnings"] == [warned["not_approved"][0]["message"]]
+    assert "failed" not in warned
+    failing = run(clock, "approve", script, event_ids=[ID], fail_on_not_approved=True)
+    assert failing["failed"] is True and failing["failure"]["kind"] == "not_approved"
+    assert warned["warnings"][0] in failing["msg"] and "warnings" not in failing
 
 
 def test_nothing_is_approved_when_the_run_is_gone(clock, monkeypatch):

@@ -11,6 +11,7 @@ import pytest
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils import _module
 
 basic = pytest.importorskip("ansible.module_utils.basic")
+warnings = pytest.importorskip("ansible.module_utils.common.warnings")
 
 try:
     from ansible.module_utils import _internal
@@ -32,6 +33,7 @@ except ImportError:  # before ansible-core 2.17
 
 def play(module, transport, monkeypatch, capsys, check_mode=False, **options):
     """The module's exit status and what it printed."""
+    warnings._global_warnings.clear()  # a module's process has none yet
     monkeypatch.setattr(_module, "Clock", lambda: transport.clock)
     monkeypatch.setattr(_module, "RequestsTransport", lambda clock: transport)
     if _internal is not None:  # tests of actions made this process a controller, which shows warnings and returns none

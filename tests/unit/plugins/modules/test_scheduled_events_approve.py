@@ -44,6 +44,13 @@ def test_an_approval(run):
 def test_an_empty_list_of_prepared_machines_is_none(run):
     result = run(look(200, TWO), own_name(), event_ids=["ID-1"], prepared_resources=[])[1]
     assert "web1, web2" in result["not_approved"][0]["message"]
+    assert len(result["warnings"]) == 1 and result["not_approved"][0]["message"] in str(result["warnings"])
+
+
+def test_an_event_that_is_not_approved_is_a_failure_where_that_is_wanted(run):
+    code, result = run(look(200, TWO), own_name(), event_ids=["ID-1"], fail_on_not_approved=True)
+    assert (code, result["failed"], result["failure"]["kind"]) == (1, True, "not_approved")
+    assert result["not_approved"][0]["message"] in result["msg"]
 
 
 def test_check_mode_sends_nothing(run):
@@ -61,6 +68,7 @@ def test_all_options_arrive(run):
         event_ids=["id-2"],
         prepared_resources=["web1"],
         allow_unknown=["web3"],
+        fail_on_not_approved=True,
         rank=2,
         takeover=2,
         wait=False,

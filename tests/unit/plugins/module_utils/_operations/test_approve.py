@@ -12,6 +12,7 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_ut
     ONE,
     STARTED,
     failed,
+    ids,
     run_approve,
 )
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils.scripted import (
@@ -92,7 +93,57 @@ def declined(transport, wire_event, **options):
     (entry,) = result["not_approved"]
     written = "ID-1" if wire_event["Resources"] else "id-1"  # as Azure has it, or as the caller
     assert entry["id"] == written and f"Event {written} was" in entry["message"]
+    assert result["warnings"].count(entry["message"]) == 1
     return entry
+
+
+TWO = document(1, event(), event("ID-2", resources=["web1", "web2"]))
+
+
+def test_the_others_are_approved_by_default(transport):
+    transport.expect(look(200, TWO), own_name(), sent("ID-1"))
+    result = run_approve(transport, "ID-1", "ID-2", wait=False)
+    assert (result["approved"], ids(result["not_approved"])) == (["ID-1"], ["ID-2"])
+
+
+@pytest.mark.parametrize("check_mode", [False, True])
+def test_all_or_none(transport, check_mode):
+    transport.expect(look(200, TWO), own_name())
+    error = failed(run_approve, transport, "ID-1", "ID-2", fail_on_not_approved=True, check_mode=check_mode)
+    assert error.kind == "not_approved"
+    assert error.message.startswith("No approval was sent, because ") and "ID-1" not in error.message
+    assert "it affects web2, too: prepare these machines" in error.message and "leave these events out" in error.message
+    assert (error.result["changed"], error.result["approved"], error.result["warnings"]) == (False, [], [])
+    assert [(each["id"], each["reason"]) for each in error.result["not_approved"]] == [
+        ("ID-2", "unknown_machines"),
+        ("ID-1", "not_all"),
+    ]
+
+
+def test_an_event_that_is_gone_is_a_warning_and_no_failure(transport):
+    transport.expect(look(200, ONE), own_name(), sent("ID-1"))
+    result = run_approve(transport, "ID-1", "gone-1", fail_on_not_approved=True, wait=False)
+    assert result["approved"] == ["ID-1"]
+    assert [warning[:31] for warning in result["warnings"]] == ["Event gone-1 was not approved: "]
+
+
+def test_what_was_approved_before_it_failed_is_named(transport):
+    transport.expect(
+        look(200, document(1, event(), event("ID-2"))),
+        own_name(),
+        sent("ID-1", "ID-2", outcome=(500,)),
+        look(200, document(2, event(status="Started"), event("ID-2", resources=["web1", "web2"]))),
+    )
+    error = failed(run_approve, transport, "ID-1", "ID-2", fail_on_not_approved=True)
+    assert (error.result["changed"], error.result["approved"], error.kind) == (True, ["ID-1"], "not_approved")
+    assert error.message.startswith("No approval was sent after that of ID-1, ID-2, because ")
+    assert "Event ID-2 was not approved again (whether the first approval arrived is not known): " in error.message
+
+
+def test_warnings_of_many_events_have_an_end(transport):
+    transport.expect(look(200, ONE), own_name())
+    warnings = run_approve(transport, *(f"gone-{number}" for number in range(12)))["warnings"]
+    assert len(warnings) == 11 and warnings[10] == "2 more named events were not approved."
 
 
 def test_machines_that_nobody_prepared(transport):
@@ -215,7 +266,7 @@ def test_a_name_that_does_not_matter_may_be_missing(transport, wire_event, optio
     if options:
         transport.expect(sent("ID-1"), look(200, EMPTY))
     result = run_approve(transport, "ID-1", **options)
-    assert len(result["warnings"]) == 1
+    assert len(result["warnings"]) == 1 + len(result["not_approved"])
     assert result["changed"] == bool(options)
 
 

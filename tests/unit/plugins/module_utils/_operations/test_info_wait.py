@@ -135,6 +135,12 @@ def test_waits_until_events_are_gone(transport):
     ]
 
 
+def test_the_end_of_no_events_is_waited_for_without_a_request(transport):
+    """Where nothing was approved, a playbook waits for the end of an empty list of events."""
+    result = run_info(transport, event_ids=[], wait=True, wait_for="gone", placement_group=True, affecting="self")
+    assert (result["events"], result["polls"], result["elapsed"], result["incarnation"]) == ([], 0, 0.0, None)
+
+
 def test_the_status_filter_does_not_hide_what_happened(transport):
     transport.expect(look(200, ONE), look(200, STARTED))
     assert [each["kind"] for each in wait(transport, "gone", statuses=["Scheduled"])["transitions"]] == ["started"]

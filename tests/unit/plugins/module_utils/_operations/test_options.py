@@ -58,6 +58,8 @@ def test_options_out_of_range(transport, operation, name, value, words):
     "options, words",
     [
         ({"affecting": "others"}, "any, self"),
+        ({"event_ids": [], "wait": True}, "empty list"),
+        ({"event_ids": [], "wait_for": "gone"}, "empty list"),
         ({"wait_for": "end"}, "event, started, gone, change"),
         ({"types": [""]}, "types"),
         ({"statuses": [" "]}, "statuses"),

@@ -42,6 +42,7 @@ OPTIONS = {
     "discover": "False",
     "endpoint": "http://169.254.169.254",
     "resource_name": "",
+    "api_version": "2020-07-01",
     # What the role knows
     "inventory_hostname": "web1",
     "scope": "",

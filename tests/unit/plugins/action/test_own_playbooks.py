@@ -1,0 +1,120 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The whole playbooks of the guide's page about the modules, as they stand there, against an emulator."""
+
+import os
+import sys
+
+import pytest
+
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.action.mixed import ENDPOINT, journal_of
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.action.playing import emulator, playbook
+from ansible_collections.cloudops.azure_maintenance.tests.unit.test_docs import blocks, page
+
+ONE, GROUP = "Go through the maintenance of one host", "Go through the maintenance of a group"
+NAMES = ("web1", "web2", "web3")
+LOCAL = f"\n[web:vars]\nansible_python_interpreter={sys.executable}\n"
+
+
+CUT = '''
+DOCUMENTATION = """
+name: cut
+short_description: This machine, and the connection is lost once, when a wait has seen an event's end
+description: As above.
+extends_documentation_fragment: connection_pipelining
+"""
+import pathlib
+
+from ansible.errors import AnsibleConnectionFailure
+from ansible.plugins.connection import local
+
+
+class Connection(local.Connection):
+    transport = "cut"
+
+    def exec_command(self, *args, **options):
+        result = super().exec_command(*args, **options)
+        cut = pathlib.Path(__file__).with_name("cut")
+        if b'"kind": "gone"' in result[1] and not cut.exists():
+            cut.touch()
+            raise AnsibleConnectionFailure("The machine is rebooted")
+        return result
+'''
+
+
+class Run:
+    """What came of a playbook of the page.
+
+    :attr services: what was done to the service, in order
+    :attr causes: of each start of an event
+    :attr ends: of each event that is over
+    """
+
+    def __init__(self, folder, name, hosts, connection="local", **event):
+        (folder / "cut.py").write_text(CUT)
+        (text,) = (body for body in blocks(page("modules"), "yaml") if body.startswith(f"- name: {name}\n"))
+        (folder / "play.yml").write_text(text)
+        systemctl = folder / "bin" / "systemctl"
+        systemctl.parent.mkdir()
+        systemctl.write_text(f'#!/bin/sh\necho "$@" >>{folder}/services\n')
+        systemctl.chmod(0o755)
+        scenario = {
+            "settings": {"rate_limit": 0},
+            "vms": [{"name": name, "scope": "web"} for name in NAMES],
+            "events": [dict(event, type="Reboot", tail=20)],
+        }
+        with emulator(folder, scenario, "--speed", "10") as (address, _control):
+            self.printed, self.status = playbook(
+                folder,
+                folder / "play.yml",
+                "[web]\n" + "\n".join(hosts) + LOCAL + ENDPOINT,
+                {"emulator": address, "ansible_become": False, "ansible_connection": connection},
+                ANSIBLE_CONNECTION_PLUGINS=str(folder),
+                PATH=f"{systemctl.parent}{os.pathsep}{os.environ['PATH']}",
+            )
+        services = folder / "services"
+        self.services = services.read_text().splitlines() if services.exists() else []
+        journal = journal_of(folder)
+        self.causes = [entry["cause"] for entry in journal if entry["kind"] == "started"]
+        self.ends = [entry["outcome"] for entry in journal if entry["kind"] == "gone"]
+
+
+def test_one_host(tmp_path):
+    run = Run(tmp_path, ONE, ["web1"], resources=["web1"], notice=36000)
+    assert run.status == 0, run.printed
+    assert run.services == ["stop nginx", "start nginx"]
+    assert (run.causes, run.ends) == (["approved"], ["completed"])
+    assert "[WARNING]: Event" not in run.printed and "[WARNING]: This task waits" not in run.printed
+
+
+def test_one_host_that_is_rebooted(tmp_path):
+    """The connection is lost in the middle of the wait."""
+    run = Run(tmp_path, ONE, ["web1"], "cut", resources=["web1"], notice=36000)
+    assert run.status == 0, run.printed
+    assert "The machine is rebooted" in run.printed and run.printed.count("skipping: ") == 0
+    assert run.services == ["stop nginx", "start nginx"]
+
+
+def test_one_host_whose_event_is_not_approved(tmp_path):
+    """It stays out of service until Azure has started the event and ended it."""
+    run = Run(tmp_path, ONE, ["web1"], resources=["web1", "web2"], notice=120)
+    assert run.status == 0, run.printed
+    assert run.services == ["stop nginx", "start nginx"]
+    assert run.causes != ["approved"] and run.ends == ["completed"]
+    assert "[WARNING]: Event " in run.printed
+
+
+@pytest.mark.parametrize("affected", [["web1"], ["web2", "web3"]])
+def test_a_group(tmp_path, affected):
+    run = Run(tmp_path, GROUP, NAMES, resources=affected, notice=36000)
+    assert run.status == 0, run.printed
+    assert run.services == ["stop nginx"] * len(affected) + ["start nginx"] * len(affected)
+    assert (run.causes, run.ends) == (["approved"], ["completed"])
+    assert "[WARNING]: Event" not in run.printed and "[WARNING]: This task waits" not in run.printed
+
+
+def test_a_group_all_of_which_is_affected(tmp_path):
+    run = Run(tmp_path, GROUP, NAMES, resources=list(NAMES), notice=36000)
+    assert run.status != 0 and "Assertion failed" in run.printed
+    assert (run.services, run.causes) == ([], [])
