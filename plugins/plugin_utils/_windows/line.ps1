@@ -5,8 +5,8 @@
 # Runs look.ps1 again and again, without another start of PowerShell: a line of JSON on standard input is what to ask, a
 # line of JSON on standard output what came of it. An empty line says that somebody is still there. It ends with its
 # input, and by itself when nobody has said a word for so long that whoever asked must be gone.
-# $In: a StreamReader of standard input; its first line is look.ps1, in base64. $LeaseMs: that long. $Name: of this line,
-# which its first word has, so that nothing else is taken for it.
+# $In: a StreamReader of standard input; its first line is look.ps1, in base64. $LeaseMs: that long. $Name: of this
+# line, which its first word has, so that nothing else is taken for it.
 # For Windows PowerShell 5.1 and PowerShell 7. ASCII both ways.
 param($In, [int]$LeaseMs, [string]$Name)
 
@@ -44,7 +44,7 @@ function Wait-Line([long]$Milliseconds) {
 }
 
 function ConvertTo-Table($Value) {
-    # ConvertFrom-Json knows -AsHashtable only from 6 on; and makes dates of texts that look like them, as when a machine was started
+    # ConvertFrom-Json knows -AsHashtable only from 6 on, and there it makes dates of texts that look like them
     if ($Value -is [DateTime]) { return $Value.ToString('s') }
     if ($Value -is [System.Management.Automation.PSCustomObject]) {
         $table = @{}
