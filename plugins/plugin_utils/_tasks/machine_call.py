@@ -11,8 +11,10 @@ Private to this collection.
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from typing import Any
 
 from ansible import constants
@@ -93,6 +95,10 @@ class MachineCallAction(BoundedAction):
 
     _is_held = False
     _standing: Standing | None = None
+
+    def alone(self) -> AbstractContextManager[Any]:
+        """While whatever is done goes over the connection, nothing else does."""
+        return self._standing.alone() if self._standing else contextlib.nullcontext()
 
     def let_go(self) -> None:
         """Nobody calls a Windows machine any more."""

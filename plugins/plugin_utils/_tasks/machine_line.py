@@ -100,7 +100,8 @@ class MachineLine:
             "module": self._module,
         }
         self._action.is_lost = False
-        return kinds[call.pop("kind")](**call)
+        with self._action.alone():
+            return kinds[call.pop("kind")](**call)
 
     def close(self) -> None:
         self._action.let_go()
@@ -113,6 +114,7 @@ class MachineLine:
         came: dict[str, Any] = self._action.machine(found.validated_parameters, self._variables)
         if came["lost"] and self._action.is_windows:
             # WinRM's shell and PSRP's runspace are gone with a start of the machine, and the connection would go on using them.
+            self._action.let_go()
             self._action = self._reached()
         facts = came.pop("ansible_facts", None)
         if facts:  # the Python that was discovered: the next call need not discover it again

@@ -16,6 +16,7 @@ import secrets
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 from ansible.errors import AnsibleError
@@ -71,7 +72,7 @@ class Standing:
 
     def __init__(self, connection: Any) -> None:
         self._connection = connection
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._channel: Channel | None = None
         self._name, self._number, self._unread = "", 0, b""
         self._heard = self._polled = 0.0
@@ -100,6 +101,10 @@ class Standing:
                 raise
             finally:
                 self._polled = time.monotonic() if polls else self._polled
+
+    def alone(self) -> AbstractContextManager[Any]:
+        """To be used in a ``with`` where something else goes over the connection: encrypted, it carries one exchange at a time."""
+        return self._lock
 
     def close(self) -> None:
         """Let it end. Never fails."""
@@ -178,7 +183,7 @@ class Standing:
 
     def _beat(self) -> None:
         while not self._ends.wait(BEAT):
-            # In a call whoever waits for the answer does the same.
+            # In a call whoever waits for the answer does the same; and something else may go over the connection.
             if self._lock.acquire(blocking=False):
                 try:
                     with contextlib.suppress(Exception):  # the next call finds out
@@ -199,8 +204,11 @@ def over(stays: Standing | None, execute: Execute) -> Execute:
     """Runs look.ps1 over the one that stays, if there is one, and all else as before."""
 
     def executed(module: str, arguments: dict[str, Any]) -> Mapping[str, Any]:
-        if stays is None or module != POWERSHELL:
+        if stays is None:
             return execute(module, arguments)
+        if module != POWERSHELL:
+            with stays.alone():
+                return execute(module, arguments)
         requests = arguments["parameters"]["Requests"]
         took = sum(one.get("TimeoutMs", 0) + one.get("LimitMs", 0) for one in requests) / 1000
         return {"result": stays.look(requests, took + SPARE)}

@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What others do for a machine, a round a call of a line."""
 
+import contextlib
 import time
 import types
 
@@ -114,11 +115,12 @@ def test_an_order_becomes_the_task_that_ansible_would_have():
 @pytest.mark.parametrize(("is_windows", "lost", "made"), [(True, "cut", 2), (True, "", 1), (False, "cut", 1)])
 def test_the_connection_to_a_windows_machine_is_made_anew_after_a_call_was_lost(monkeypatch, is_windows, lost, made):
     """What WinRM and PSRP hold there is gone with a start of the machine."""
-    actions = []
+    actions, ended = [], []
 
     def reached(*_arguments):
         machine = types.SimpleNamespace(is_windows=is_windows, machine=lambda *_call: {"lost": lost}, is_lost=False)
         machine.cleanup = lambda: None
+        machine.alone, machine.let_go = contextlib.nullcontext, lambda: ended.append(machine)
         machine._connection = types.SimpleNamespace(_shell=types.SimpleNamespace(tmpdir="x"))
         actions.append(machine)
         return machine
@@ -129,3 +131,4 @@ def test_the_connection_to_a_windows_machine_is_made_anew_after_a_call_was_lost(
     call = {"kind": "machine", "call": {"requests": []}, "holder": {}, "options": {}}
     assert line.call(dict(call)) == {"lost": lost}
     assert len(actions) == made
+    assert ended == actions[:-1], "what stays there ends with it"

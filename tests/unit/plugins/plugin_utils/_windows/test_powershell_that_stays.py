@@ -151,6 +151,24 @@ def test_somebody_is_still_there_in_a_long_call_and_between_two(stays, connectio
         time.sleep(0.01)
 
 
+def test_nobody_says_a_word_while_something_else_goes_over_the_connection(stays, connection, monkeypatch):
+    monkeypatch.setattr(standing, "BEAT", 0.01)
+    stays.look(ASKED, 5.0)
+    (played,) = connection.made
+
+    def module(*_arguments):
+        before = len(played.sent)
+        time.sleep(0.1)
+        assert len(played.sent) == before
+        return {}
+
+    standing.over(stays, module)(SERVICE, {})
+    until = time.monotonic() + 60
+    while b"\n" not in played.sent:
+        assert time.monotonic() < until
+        time.sleep(0.01)
+
+
 @pytest.mark.parametrize(("transport", "become"), [("local", None), ("psrp", None), ("winrm", "runas")])
 def test_where_none_stays_each_call_is_a_start(connection, transport, become):
     connection.transport, connection.become = transport, become
