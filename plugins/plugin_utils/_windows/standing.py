@@ -150,8 +150,7 @@ class Standing:
 
     def _read(self, until: float) -> dict[str, Any]:
         """The next line; says meanwhile that somebody is still there."""
-        channel, beat = self._channel, time.monotonic() + BEAT
-        assert channel
+        beat = time.monotonic() + BEAT
         while b"\n" not in self._unread:
             now = time.monotonic()
             if now >= until:
@@ -159,10 +158,10 @@ class Standing:
             if now >= beat:
                 self._send(b"\n")
                 beat = now + BEAT
-            self._unread += channel.receive(min(until, beat) - now)
+            self._unread += self._held().receive(min(until, beat) - now)
             if len(self._unread) > LONGEST:
                 raise Broken(f"its answer has more than {LONGEST} bytes")
-        text, _, self._unread = self._unread.partition(b"\n")
+        text, self._unread = self._unread.split(b"\n", 1)
         self._heard = time.monotonic()
         try:
             found = json.loads(text)
@@ -173,8 +172,12 @@ class Standing:
         return found
 
     def _send(self, data: bytes) -> None:
-        assert self._channel
-        self._channel.send(data)
+        self._held().send(data)
+
+    def _held(self) -> Channel:
+        if self._channel is None:
+            raise Broken("PowerShell has ended")
+        return self._channel
 
     def _drop(self) -> None:
         channel, self._channel = self._channel, None
