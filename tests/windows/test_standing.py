@@ -171,7 +171,11 @@ def test_beats_keep_it_through_a_wait_that_is_longer_than_its_lease(winrm, monke
     with held(over_winrm(winrm)) as one, serving(FAULTS["304"][0]) as address:
         (answer,) = one.look([http(address + "/x", IntervalMs=1000, LimitMs=4000)], 60)["answers"]
         assert (answer["status"], answer["polls"]) == (304, 5)
-        time.sleep(4.0)  # and between two calls
+        beats = winrm.asked.count("Send") + 8  # for twice its lease, between two calls
+        until = time.monotonic() + 60
+        while winrm.asked.count("Send") < beats:
+            assert time.monotonic() < until
+            time.sleep(0.05)
         assert boot_id(one)
     assert winrm.asked.count("Command") == 1
 

@@ -95,9 +95,17 @@ def _initial_state_of_iis(step: Step, result: TaskResult) -> Dict[str, Any]:
     for verdict in (_has_sites(step, "do", result), _has_pools(step, "do", result)):
         if verdict.problem:
             raise StepError(verdict.problem)
-    sites = {site["name"]: site.get("state") for site in result.get("site") or []}
-    pools = {pool["name"]: pool.get("attributes", {}).get("state") for pool in result.get("app_pools") or []}
-    return {"sites": _running(step["sites"], sites), "app_pools": _running(step["app_pools"], pools)}
+    return {kind: _running(step[kind], states) for kind, states in states_of_iis(result).items()}
+
+
+def states_of_iis(result: TaskResult) -> Dict[str, Dict[str, Any]]:
+    """How the sites and the application pools are that a result lists, by their names."""
+    return {
+        "sites": {site["name"]: site.get("state") for site in result.get("site") or []},
+        "app_pools": {
+            pool["name"]: (pool.get("attributes") or {}).get("state") for pool in result.get("app_pools") or []
+        },
+    }
 
 
 def _running(names: List[str], states: Mapping[str, Any]) -> List[str]:

@@ -131,14 +131,14 @@ def look(
     if "use" in target:
         return _of_many(call(Order(target["use"], target["options"])))
     step = next(step for step in steps if step["key"] == target["key"])
+    asked = proven(call, PROOFS)
     if target["part"] == BEFORE:
         before = WAYS[step["type"]].before
-        return dict(before(step, proven(call, PROOFS))) if before else {}
+        return dict(before(step, asked)) if before else {}
     may_begin = hand["begun"] or hand["direction"] == "undo" or (hand["repeatable"] and not hand["awaited"])
     if not may_begin and jobs.get(hand["attempt"]) is None:
         return {"changed": False, "outcome": elsewhere.cut_off(hand), "job": None}
     changed = False
-    asked = proven(call, PROOFS)
 
     def noted(order: Order) -> TaskResult:
         nonlocal changed

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ...module_utils._steps.services import states_of_iis
 from ...module_utils._steps.step_type import Step, TaskResult
 from ...module_utils._text import listed
 from .elsewhere import AtHand, has_ended, outcome
@@ -178,13 +179,13 @@ def _iis_set(kind: str, names: Sequence[str], state: str, call: Call) -> TaskRes
     there = call(Order(f"microsoft.iis.{kind}_info", {}))
     if "went_wrong" in there:
         return there
-    states = {site["name"]: site.get("state") for site in there.get("site") or []}
-    states.update({pool["name"]: (pool.get("attributes") or {}).get("state") for pool in there.get("app_pools") or []})
+    states = states_of_iis(there)[_IIS_KINDS[kind]]
     others = [f"{name} as {states.get(name)}" for name in names if states.get(name) not in _IIS_STATES[state]]
     words = f"microsoft.iis.{kind} changed nothing, and IIS shows {listed(others)}, not as {state}"
     return {"went_wrong": {"failed": True, "msg": words}} if others else result
 
 
+_IIS_KINDS = {"website": "sites", "web_app_pool": "app_pools"}
 _IIS_STATES = {"started": ("Started", "Starting"), "stopped": ("Stopped", "Stopping")}
 
 

@@ -93,7 +93,6 @@ program()  # Ansible loads an action once, before it forks: those that do the ta
 class MachineCallAction(BoundedAction):
     """An action that calls the machine of its task."""
 
-    _is_held = False
     _standing: Standing | None = None
 
     def alone(self) -> AbstractContextManager[Any]:
@@ -179,8 +178,7 @@ class MachineCallAction(BoundedAction):
             return done
 
         name = self._task.delegate_to or task_vars.get("inventory_hostname", "the machine")
-        if not self._is_held:
-            self._is_held, self._standing = True, standing(self._connection)
+        self._standing = self._standing or standing(self._connection)
         answer = windows.perform_on_windows(name, over(self._standing, execute), call, caller=Caller())
         return result(answer, steady() - started, time.time())
 

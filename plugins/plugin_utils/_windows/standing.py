@@ -21,6 +21,7 @@ from typing import Any
 
 from ansible.errors import AnsibleError
 
+from ...module_utils._imds.transport import REQUESTS_PER_SECOND
 from ...module_utils._text import one_line
 from .channels import CHANNELS, Broken, Channel, may_hold
 from .machine import POWERSHELL, SCRIPT, Execute
@@ -40,8 +41,8 @@ PROVEN = 2.0
 ANSWERS = 15.0
 """Seconds in which it says so."""
 
-PAUSE = 0.2
-"""Seconds between two requests to the metadata service, which takes five a second."""
+PAUSE = 1.0 / REQUESTS_PER_SECOND
+"""Seconds between two requests to the metadata service."""
 
 SPARE = 60.0
 """Seconds beside its requests' own in which an answer comes."""
@@ -94,9 +95,8 @@ class Standing:
             except Broken:
                 self._drop()
                 raise
-            except (
-                BaseException
-            ):  # of the connection, or a limit of the caller's: to end it politely would take its time again
+            except BaseException:
+                # Of the connection, or a limit of the caller's: to end it politely would take its time again.
                 self._channel = None
                 raise
             finally:

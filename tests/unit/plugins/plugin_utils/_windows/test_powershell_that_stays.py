@@ -153,12 +153,17 @@ def test_somebody_is_still_there_in_a_long_call_and_between_two(stays, connectio
 
 def test_nobody_says_a_word_while_something_else_goes_over_the_connection(stays, connection, monkeypatch):
     monkeypatch.setattr(standing, "BEAT", 0.01)
+    waited, wait = [], stays._ends.wait
+    monkeypatch.setattr(stays._ends, "wait", lambda seconds: waited.append(seconds) or wait(seconds))
     stays.look(ASKED, 5.0)
     (played,) = connection.made
 
     def module(*_arguments):
-        before = len(played.sent)
-        time.sleep(0.1)
+        before, asked_before = len(played.sent), len(waited)
+        until = time.monotonic() + 60
+        while len(waited) < asked_before + 5:  # it was time for a word so often
+            assert time.monotonic() < until
+            time.sleep(0.001)
         assert len(played.sent) == before
         return {}
 
