@@ -11,7 +11,7 @@ from rulebook import SECRET
 
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.watching import until
 
-WHOLE = 120  # seconds that a whole maintenance may take on a machine with much to do
+WHOLE = 240  # seconds that a whole maintenance may take on a machine with much to do
 HOSTILE = "{{ lookup('pipe', 'touch %s') }}"
 
 

@@ -20,7 +20,7 @@ LOCAL = f"\n[web:vars]\nansible_python_interpreter={sys.executable}\n"
 CUT = '''
 DOCUMENTATION = """
 name: cut
-short_description: This machine, and the connection is lost once, when a wait has seen an event's end
+short_description: This machine, and the connection is lost once, at the end of a wait for an event's end
 description: As above.
 extends_documentation_fragment: connection_pipelining
 """
@@ -36,7 +36,7 @@ class Connection(local.Connection):
     def exec_command(self, *args, **options):
         result = super().exec_command(*args, **options)
         cut = pathlib.Path(__file__).with_name("cut")
-        if b'"kind": "gone"' in result[1] and not cut.exists():
+        if b'"wait_for": "gone"' in result[1] and not cut.exists():
             cut.touch()
             raise AnsibleConnectionFailure("The machine is rebooted")
         return result

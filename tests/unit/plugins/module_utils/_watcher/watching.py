@@ -178,8 +178,8 @@ class Watched:
             return {}
 
 
-def until(condition, seconds=60):
-    """What the condition answers once that is something."""
+def until(condition, seconds=240):
+    """What the condition answers once that is something. On a busy machine a program such as Java needs more than a minute to start."""
     deadline = time.monotonic() + seconds
     while True:
         found = condition()
