@@ -30,7 +30,7 @@ class Fleet:
     def __enter__(self):
         vms = [{"name": f"vm{number}", "scope": f"scope{number % self.scopes}"} for number in range(self.hosts)]
         for vm in vms if self.proven else ():
-            vm["placement_group"] = f"group of {vm['scope']}"
+            vm["placement_group"] = f"group-of-{vm['scope']}"
         scenario, addresses = self.folder / "scenario.json", self.folder / "addresses.json"
         # All VMs ask from one address: the limit of 5 requests a second is one machine's, not this bench's.
         scenario.write_text(json.dumps({"settings": {"rate_limit": 0}, "vms": vms}))

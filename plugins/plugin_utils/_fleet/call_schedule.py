@@ -43,8 +43,8 @@ EVERYBODY = 300.0
 UNPROVEN = 60.0
 """The same for a machine of a declared scope of which nothing has shown that it is one: half of the notice of a Terminate."""
 
-UNPROVEN_AT_ONCE = 10
-"""How many of these a tick calls at most, the longest unasked ones first: a declaration that is right must not cost much."""
+UNPROVEN_EACH = 30
+"""How many of these are called in that time at most, the longest unasked ones first: a declaration that is right must not cost much."""
 
 
 def is_under_way(record: Record, at: float) -> bool:
@@ -115,10 +115,7 @@ def spot_scopes(record: Record) -> set[str]:
 
 def unseen(record: Record, at: float) -> set[str]:
     """Machines that have not said who they are, have been lost, or were not called for long."""
-    doubted = [one["host"] for one in _unproven(record) if at - (one["looked"] or 0.0) >= 0.75 * UNPROVEN][
-        :UNPROVEN_AT_ONCE
-    ]
-    return {*doubted} | {
+    return _doubted(record, at) | {
         host
         for host, machine in record["hosts"].items()
         if not machine["aside"]
@@ -129,6 +126,14 @@ def unseen(record: Record, at: float) -> set[str]:
             or at - machine["answered"] >= (BY_TURNS if _is_held_up(record, machine) else EVERYBODY)
         )
     }
+
+
+def _doubted(record: Record, at: float) -> set[str]:
+    """The unproven machines whose time has come."""
+    seconds = {one["host"]: at - (one["looked"] or 0.0) for one in _unproven(record)}
+    just_asked = sum(ago < 0.75 * UNPROVEN for ago in seconds.values())
+    due = [host for host, ago in seconds.items() if ago >= 0.75 * UNPROVEN]
+    return set(due[: max(0, UNPROVEN_EACH - just_asked)])
 
 
 def _unproven(record: Record) -> list[MachineState]:
