@@ -9,6 +9,7 @@ Private to this collection.
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import selectors
 import signal
@@ -31,7 +32,11 @@ AT_ONCE = 8 * (os.cpu_count() or 1)
 would end in its time."""
 
 JUST_BEGUN = 5.0
-"""Seconds after which a call does not count among these any more: nobody waits for a machine that hangs."""
+"""Seconds after which a call does not count among these any more: nobody waits for a machine that hangs. Twice as many as the last one took
+where that is more: then it is the controller that is slow."""
+
+TOGETHER = 4
+"""Calls that only look and begin before answers are taken in: on a busy controller it takes a second to open a line."""
 
 PARENT_EVERY = 2.0
 """Seconds after which it is noticed at the latest that ansible-playbook was killed."""
@@ -75,6 +80,7 @@ class Lines:
         self._closing: set[int] = set()
         self._selector = selectors.DefaultSelector()
         self._parent = os.getppid()
+        self._took = 0.0  # seconds, the last call that only looked
         self.opened = self.killed = 0
 
     def __enter__(self) -> Lines:
@@ -112,29 +118,32 @@ class Lines:
 
         :arg seconds: that the call may take
         :arg tag: comes back with the answer
-        :arg may_wait: whether it may begin later, as many have just begun
+        :arg may_wait: whether it may begin later, while answers are awaited
         """
         if key in self._calls:
             self._drop(key, at_once=True)
         self._waiting.pop(key, None)
-        self._waiting[key] = _Call(call, seconds, tag, may_wait)
-        self._begin()
+        made = _Call(call, seconds, tag, may_wait)
+        if may_wait:
+            self._waiting[key] = made
+        else:
+            self._begin(key, made)
 
-    def _begin(self) -> None:
-        """Those that may."""
-        room = AT_ONCE - len(self._just_begun())
-        for key, call in list(self._waiting.items()):
-            if call.may_wait and room <= 0:
-                continue
-            room -= call.may_wait
-            del self._waiting[key]
-            self._calls[key] = call._replace(begun=time.monotonic())
-            self._line(key).send(call.call)
+    def _begin(self, key: Hashable, call: _Call) -> None:
+        self._calls[key] = call._replace(begun=time.monotonic())
+        self._line(key).send(call.call)
 
-    def _just_begun(self) -> list[float]:
-        """When each of those that count was begun."""
-        since = time.monotonic() - JUST_BEGUN
-        return [call.begun for call in self._calls.values() if call.may_wait and call.begun > since]
+    def _begin_some(self) -> float:
+        """Of those that wait; returns when others may begin (by time.monotonic)."""
+        counts = max(JUST_BEGUN, 2 * self._took)
+        since = time.monotonic() - counts
+        begun = [call.begun for call in self._calls.values() if call.may_wait and call.begun > since]
+        room = max(0, AT_ONCE - len(begun))
+        for key in list(self._waiting)[: min(room, TOGETHER)]:
+            self._begin(key, self._waiting.pop(key))
+        if not self._waiting:
+            return math.inf
+        return 0.0 if room > TOGETHER else min(begun, default=time.monotonic()) + counts
 
     def _line(self, key: Hashable) -> Line:
         if key not in self._lines:
@@ -151,11 +160,9 @@ class Lines:
         """
         if os.getppid() != self._parent:
             raise Orphaned
-        self._begin()
+        others = self._begin_some()
         now = time.monotonic()
-        until = min([now + seconds, now + PARENT_EVERY, *(call.until for call in self._calls.values())])
-        if self._waiting:
-            until = min([until, *(begun + JUST_BEGUN for begun in self._just_begun())])
+        until = min([others, now + seconds, now + PARENT_EVERY, *(call.until for call in self._calls.values())])
         for event, _mask in self._selector.select(max(0.0, until - now)):
             yield from self._received(event.data)
         now = time.monotonic()
@@ -181,6 +188,7 @@ class Lines:
                 getattr(Display(), method)(*args, **options)
             else:
                 call = self._calls.pop(key)
+                self._took = time.monotonic() - call.begun if call.may_wait else self._took
                 self._idle[key] = None
                 yield call.tag, words["answer"]
 

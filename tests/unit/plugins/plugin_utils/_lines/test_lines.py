@@ -138,7 +138,8 @@ def test_of_many_that_only_look_some_begin_later_and_nobody_waits_for_one_that_h
     lines.call("web4", {"do": "wait_for", "name": "web4"}, LIMIT, "web4")
     (tmp_path / "web3").touch()
     (tmp_path / "web4").touch()
-    assert answers(lines) == [("web4", {"came": "web4"})], "what is to be done is begun at once"
+    assert lines.opened == 1, "what is to be done is begun at once"
+    assert answers(lines) == [("web4", {"came": "web4"})]
     assert (lines.opened, lines.waiting, lines.busy, lines.is_busy("web3")) == (3, 1, 3, True)
     (tmp_path / "web1").touch()
     assert answers(lines, 2) == [("web1", {"came": "web1"}), ("web3", {"came": "web3"})]
@@ -150,6 +151,25 @@ def test_of_many_that_only_look_some_begin_later_and_nobody_waits_for_one_that_h
     monkeypatch.setattr(module, "JUST_BEGUN", 0.2)
     lines.call("web5", {"do": "wait_for", "name": "web3"}, LIMIT, "web5", may_wait=True)
     assert answers(lines) == [("web5", {"came": "web3"})], "web1 and web2 hang"
+
+
+def test_on_a_slow_controller_calls_that_only_look_begin_a_few_at_a_time_and_late(lines, tmp_path, monkeypatch):
+    ahead = [0.0]  # seconds by which the clock goes ahead
+    clock = types.SimpleNamespace(monotonic=lambda: time.monotonic() + ahead[0], sleep=time.sleep)
+    monkeypatch.setattr(module, "time", clock)
+    monkeypatch.setattr(module, "AT_ONCE", 2 * module.TOGETHER)
+    hosts = [f"web{number}" for number in range(2 * module.TOGETHER + 1)]
+    for host in hosts:
+        lines.call(host, {"do": "wait_for", "name": host}, 1000.0, host, may_wait=True)
+    for begun in (1, 2):
+        assert list(lines.answers(0.0)) == [] and lines.opened == begun * module.TOGETHER
+    ahead[0] = 100.0
+    (tmp_path / "web0").touch()
+    assert answers(lines) == [("web0", {"came": "web0"})]
+    lines.call("web0", {"do": "wait_for", "name": "nobody"}, 1000.0, "web0", may_wait=True)
+    for seconds, waiting in ((150.0, 1), (250.0, 0)):  # the last one took 100 s, so others may hang after 200 s
+        ahead[0] = seconds
+        assert list(lines.answers(0.0)) == [] and lines.waiting == waiting
 
 
 def test_a_call_beyond_its_limit_ends_its_line_and_the_next_one_makes_a_new_one(lines, tmp_path, monkeypatch):
