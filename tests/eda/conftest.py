@@ -126,5 +126,5 @@ def site(tmp_path_factory, watcher):
         for machine in found.machines.values():
             machine.end()
         if found.rulebook.process:
-            found.rulebook.stop()
+            found.rulebook.end()
         world.stop()

@@ -122,7 +122,7 @@ class Started:
         return self.rulebook.log.read_text(encoding="utf-8", errors="replace")
 
     def stop(self):
-        self.rulebook.stop()
+        self.rulebook.end()
         for other in (self.world, self.controller):
             if other:
                 other.stop() if other is self.world else other.close()

@@ -41,7 +41,7 @@ def rulebook(tmp_path_factory, controller):
     found = controlled(tmp_path_factory.mktemp("controlled"), controller)
     found.start()
     yield found
-    found.stop()
+    found.end()
 
 
 @pytest.fixture
