@@ -35,12 +35,17 @@ LONGEST_PAUSE = 30.0
 """Seconds after which a run that waits decides anew though nothing has come."""
 
 FIRST = 15.0
-"""Seconds after its first calls after which a run begins without the machines that have not answered them; the calls go on."""
+"""Seconds after its first calls after which a run begins without the machines that have not answered them; the calls go on. Where not all can be
+called at once it waits for the others, unless an event is shown."""
 
 SILENT = 20.0
 """Seconds without a word after which a run says what it waits for."""
 
 LEFT = "It has left the play: after an error of its own, which is shown above, or by a meta task such as end_host."
+
+
+def _shows_event(answer: Answer) -> bool:
+    return any(one.get("events") for one in answer.came.get("answers") or ())
 
 
 class FleetRun:
@@ -88,7 +93,8 @@ class FleetRun:
         longest = math.inf if self.record["run"]["check"] else FIRST
         until = steady() + longest
         while len(found) < len(made) and steady() < until:
-            until = steady() + longest if calls.waiting else until  # it counts from the last call on
+            if calls.waiting and not any(map(_shows_event, found.values())):
+                until = steady() + longest  # it counts from the last call on
             found.update(calls.collect(min(LONGEST_PAUSE, until - steady())))
         self._decide(found, {})
         return found

@@ -83,6 +83,18 @@ def test_while_some_are_still_to_be_called_it_waits_for_them(clock):
     assert set(run.ask_everybody(calls, [])) == {"web1", "web2"}
 
 
+def test_an_event_does_not_wait_for_those_that_are_still_to_be_called(clock):
+    run, calls = run_of("web1", "web2"), Machines("web1", events=[ticking.reboot("vm1")])
+    calls.waiting = 1
+
+    def collect(seconds, before=calls.collect):
+        calls.waiting = int(clock[0] < 3 * fleet_run.FIRST)
+        return before(seconds)
+
+    calls.collect = collect
+    assert set(run.ask_everybody(calls, [])) == {"web1"} and clock[0] < 2 * fleet_run.FIRST
+
+
 def test_in_check_mode_it_waits_for_all(clock):
     run, calls = run_of("web1", "web2", check=True), Machines("web1")
 
