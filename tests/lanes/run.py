@@ -97,7 +97,7 @@ LANES = [
     Lane("unit-3.13", by_name_only=True),
     Lane("install-2.16"),
     Lane("install-2.21"),
-    Lane("windows-2.19", cores=0.45),
+    Lane("windows-2.19", cores=0.45, by_name_only=True),
     Lane("windows-2.21", cores=0.45),
 ]
 
