@@ -31,27 +31,34 @@ def became(record: Record) -> dict[str, Became]:
     for host, machine in record["hosts"].items():
         entries = [entry for entry in record["events"].values() if host in entry["affected"]]
         stays = record["problems"].get(f"machine {host}: left")
-        handled = _handled_by(record, machine)
-        if entries or stays:
+        handled = handled_by(record, machine)
+        recovered = _recovered_of_others(record, host) and not handled
+        if entries or stays or recovered:
             words = [f"{name_of(entry)}: {_words(entry, host)}" for entry in entries]
             found[host] = {
                 "words": [
                     *words,
                     *([f"handled by {handled}"] if handled else []),
                     *([stays] if stays and not entries else []),
+                    *(["recovered"] if recovered and not entries else []),
                 ],
-                "changed": not handled and any(_done(entry, host) for entry in entries),
+                "changed": recovered or (not handled and any(_done(entry, host) for entry in entries)),
                 "failed": bool(stays) or any(_wrong(entry, host) for entry in entries),
             }
     return found
 
 
-def _handled_by(record: Record, machine: MachineState) -> str:
+def handled_by(record: Record, machine: MachineState) -> str:
     """Who else takes care of the machine: its own watcher, or a run that lives; "" where nobody does."""
     owner = whose(record, machine, record["at"])
     if owner == RUN or (owner == WATCHER and is_its_watchers(machine)):
         return holder_words(machine)
     return "its watcher" if watcher_prepares(machine) else ""
+
+
+def _recovered_of_others(record: Record, host: str) -> bool:
+    """Whether the run has recovered the machine for events that were over when it began."""
+    return any((one["what"], one["event"], one["host"]) == ("recovered", "", host) for one in record["happenings"])
 
 
 def _words(entry: EventState, host: str) -> str:
