@@ -60,6 +60,6 @@ options:
       - Without this option the variable C(azure_maintenance_resource_name) counts, as with O(endpoint).
     type: str
 requirements:
-  - "Linux machines: Python 3.6 or newer with requests (the package python3-requests, part of Azure's images)"
+  - "Linux machines: Python 3.6 or newer"
   - "Windows machines: PowerShell 5.1 or newer; on the controller, the collection ansible.windows"
 """
