@@ -53,7 +53,9 @@ class ScheduledEventsAction(ActionBase):
                 self._execute_module(module_args=arguments, task_vars=task_vars, wrap_async=self._task.async_val)
             )
         if result.pop(WITHOUT_REQUESTS, False):
-            Display().v("Its Python has no library requests: the standard library's HTTP is used.", host=self._asked(task_vars))
+            Display().v(
+                "Its Python has no library requests: the standard library's HTTP is used.", host=self._asked(task_vars)
+            )
         if not self._task.async_val:
             self._remove_tmp_path(self._connection._shell.tmpdir)
         return result

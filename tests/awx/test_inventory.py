@@ -121,7 +121,9 @@ def test_the_inventory_of_the_guide_gives_the_same(tmp_path, hosts):
         plain(values["name"]): {name: plain(values[name]) for name in names}
         for values in found["_meta"]["hostvars"].values()
     }
-    assert {host: given[host] for host in hosts} == {host: {name: hosts[host][name] for name in names} for host in hosts}
+    assert {host: given[host] for host in hosts} == {
+        host: {name: hosts[host][name] for name in names} for host in hosts
+    }
     assert set(given) - set(hosts) == {"others"}
     assert len(found["zone_westeurope_2"]["hosts"]) == len(found["windows"]["hosts"]) == 1
 

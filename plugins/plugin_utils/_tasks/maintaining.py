@@ -97,7 +97,9 @@ class _Task:
             found = between_entries.returned(name, own, data, fleet.answers, left)
         else:
             found = dict(self._over(fleet.record, findings), finished=True)
-        return dict(found, run=name, changed=False, topics=handlers.of_run(self._action._task, fleet.record, self._notified))
+        return dict(
+            found, run=name, changed=False, topics=handlers.of_run(self._action._task, fleet.record, self._notified)
+        )
 
     def _over(self, record: Any, findings: list[str]) -> dict[str, Any]:
         notified: list[Any] = []

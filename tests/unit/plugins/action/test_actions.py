@@ -102,7 +102,9 @@ def test_posix_the_module_is_started_as_it_is(over, operation, check_mode, async
 
 def test_posix_that_requests_is_missing_is_said_with_v(monkeypatch):
     said = []
-    monkeypatch.setattr(_action, "Display", lambda: types.SimpleNamespace(v=lambda words, host: said.append((host, words))))
+    monkeypatch.setattr(
+        _action, "Display", lambda: types.SimpleNamespace(v=lambda words, host: said.append((host, words)))
+    )
     found = action("info", "ssh", Started(**{WITHOUT_REQUESTS: True})).run(None, TASK_VARS)
     assert found == {"changed": False, "what": "ever"}
     assert said == [("win1", "Its Python has no library requests: the standard library's HTTP is used.")]

@@ -183,7 +183,11 @@ REACHED = "needs the strategy linear"
 @pytest.mark.parametrize(
     "task, tags, said",
     [
-        ("include_role: {name: cloudops.azure_maintenance.maintain}", "maintenance", "Write `apply: {tags: [maintenance]}`"),
+        (
+            "include_role: {name: cloudops.azure_maintenance.maintain}",
+            "maintenance",
+            "Write `apply: {tags: [maintenance]}`",
+        ),
         ("include_role: {name: cloudops.azure_maintenance.maintain}", "all", REACHED),
         ("include_role: {name: cloudops.azure_maintenance.maintain, apply: {tags: x}}", "maintenance,x", REACHED),
         ("import_role: {name: cloudops.azure_maintenance.maintain}", "maintenance", REACHED),

@@ -238,7 +238,11 @@ def test_a_name_that_matters_must_be_had(transport, wire_event, options):
     assert ("could not be checked" in error.message) == ("resource_name" in options)
 
 
-FLASK = (404, b"<!doctype html>", {"server": "Werkzeug/3.1.3 Python/3.12.3", "content-type": "text/html; charset=utf-8"})
+FLASK = (
+    404,
+    b"<!doctype html>",
+    {"server": "Werkzeug/3.1.3 Python/3.12.3", "content-type": "text/html; charset=utf-8"},
+)
 """What Microsoft's mock server answers where it has nothing."""
 
 

@@ -10,7 +10,7 @@ import types
 import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._tasks import handlers
-from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._fleet.runs import Run, event
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._fleet.runs import Run, event, mark
 
 
 def task(**handler):
@@ -50,3 +50,13 @@ def test_a_topic_counts_that_is_a_text_or_a_name(run, handler):
 def test_nothing_is_notified_that_nobody_listens_to(run, handler):
     assert handlers.of_run(task(**handler), run.record, 0) == {}
     assert handlers.of_hosts(types.SimpleNamespace(_parent=None), handlers.PREPARED, ["web1"]) == {}
+
+
+def test_a_machine_that_its_watcher_handles_is_not_notified_for():
+    run = Run("web1", "web2")
+    run["web1"].watcher = {"mode": "manage", "version": "0.2.0", "alive": True, "lacks": [], "prepares": True}
+    run["web1"].mark = mark("watcher", ["A"], kind="watcher", phase="prepared")
+    run.show(event("A", ["vm1"], not_before=2000.0))
+    run.tick(3)
+    assert [one["what"] for one in run.record["happenings"] if one["host"] == "web1"] == ["prepared"]
+    assert handlers.of_run(task(listen=BOTH), run.record, 0) == {}
