@@ -145,8 +145,8 @@ class Operation:
         elif given and self._lacks_names(failure):
             self.checked_name = given
             self.warnings.append(
-                f"{self.imds.endpoint} has no /metadata/instance (HTTP 404): that this machine is {given} is known from the option resource_name "
-                "alone."
+                f"That this machine is {given}, as the option resource_name says, could not be checked, because {self.imds.endpoint} has no "
+                f"/metadata/instance: {failure.message}"
             )
         elif given and (unchecked or not needed):
             self.warnings.append(

@@ -32,17 +32,15 @@ def became(record: Record) -> dict[str, Became]:
         entries = [entry for entry in record["events"].values() if host in entry["affected"]]
         stays = record["problems"].get(f"machine {host}: left")
         handled = handled_by(record, machine)
-        recovered = _recovered_of_others(record, host) and not handled
-        if entries or stays or recovered:
+        if entries or stays:
             words = [f"{name_of(entry)}: {_words(entry, host)}" for entry in entries]
             found[host] = {
                 "words": [
                     *words,
                     *([f"handled by {handled}"] if handled else []),
                     *([stays] if stays and not entries else []),
-                    *(["recovered"] if recovered and not entries else []),
                 ],
-                "changed": recovered or (not handled and any(_done(entry, host) for entry in entries)),
+                "changed": not handled and any(_done(entry, host) for entry in entries),
                 "failed": bool(stays) or any(_wrong(entry, host) for entry in entries),
             }
     return found
@@ -54,11 +52,6 @@ def handled_by(record: Record, machine: MachineState) -> str:
     if owner == RUN or (owner == WATCHER and is_its_watchers(machine)):
         return holder_words(machine)
     return "its watcher" if watcher_prepares(machine) else ""
-
-
-def _recovered_of_others(record: Record, host: str) -> bool:
-    """Whether the run has recovered the machine for events that were over when it began."""
-    return any((one["what"], one["event"], one["host"]) == ("recovered", "", host) for one in record["happenings"])
 
 
 def _words(entry: EventState, host: str) -> str:

@@ -250,7 +250,7 @@ def test_a_mock_server_without_names_is_believed_the_one_that_is_given(transport
     transport.expect(look(200, ONE), get(NAME_PATH, *FLASK), sent("ID-1"), look(200, EMPTY))
     result = run_approve(transport, "ID-1", resource_name="web1")
     assert (result["approved"], result["resource_name"], len(result["warnings"])) == (["ID-1"], "web1", 1)
-    assert f"{ENDPOINT} has no /metadata/instance (HTTP 404)" in result["warnings"][0]
+    assert f"could not be checked, because {ENDPOINT} has no /metadata/instance: " in result["warnings"][0]
 
 
 def test_at_azures_own_address_a_name_that_can_not_be_had_is_not_believed(transport):

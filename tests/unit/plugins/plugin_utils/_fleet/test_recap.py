@@ -97,10 +97,3 @@ def test_one_that_stays_out_of_service_has_failed():
     found = became(run.record)
     assert found["web1"]["failed"] and "not recovered: it does not start" in found["web1"]["words"][0]
     assert "web2" not in found
-
-
-def test_one_that_was_recovered_for_an_event_that_was_over_before_has_changed():
-    run = Run("web1", "web2")
-    run["web1"].mark = mark("another", ["B"], phase="prepared", until=0.0)
-    run.to_end()
-    assert became(run.record) == {"web1": {"words": ["recovered"], "changed": True, "failed": False}}
