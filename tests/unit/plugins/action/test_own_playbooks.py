@@ -82,6 +82,7 @@ class Run:
                     "azure_maintenance_folder": f"{folder}/marks/{{{{ inventory_hostname }}}}",
                 },
                 ANSIBLE_CONNECTION_PLUGINS=str(folder),
+                ANSIBLE_INJECT_INVOCATION="true",  # by which CUT knows the task
                 PATH=f"{programs}{os.pathsep}{os.environ['PATH']}",
             )
         services = folder / "services"
