@@ -94,7 +94,7 @@ def recovered(monkeypatch):
         monkeypatch.setattr(module, "Machines", lambda *_: machines)
         monkeypatch.setattr(module, "Undoing", Undoing)
         monkeypatch.setattr(module._Recovery, "_seconds", lambda *_: seconds)
-        action = types.SimpleNamespace(_task=types.SimpleNamespace(check_mode=overrides.pop("check", False)))
+        action = types.SimpleNamespace(_task=types.SimpleNamespace(check_mode=overrides.pop("check", False), _parent=None))
         given = {"force": False, "take": "", "unmarked": False, "before": None, **overrides}
         came = module.work(action, {}, given)
         return came.get("hosts", came), machines
