@@ -24,6 +24,7 @@ from ..plugin_utils._tasks import (
     rehearsing,
     restore,
     status,
+    tags,
     taking_part,
     undo,
 )
@@ -39,6 +40,7 @@ WORKS: dict[str, Any] = {
     "rehearse": rehearsing,
     "restore": restore,
     "status": status,
+    "tags": tags,
     "take_part": taking_part,
     "undo": undo,
 }

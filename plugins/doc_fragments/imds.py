@@ -55,9 +55,11 @@ options:
         the task fails with RV(failure.kind=invalid), and nothing is approved.
       - Where it gives none within three seconds, this one is used, with a warning. An approval that depends on the machine's
         own name waits longer for it, and is not sent without it.
+      - A service at another address than Azure's that has no C(/metadata/instance) (HTTP 404), as Microsoft's mock server, is no
+        reason for that. This name is then used, with a warning.
       - Without this option the variable C(azure_maintenance_resource_name) counts, as with O(endpoint).
     type: str
 requirements:
-  - "Linux machines: Python 3.6 or newer with requests (the package python3-requests, part of Azure's images)"
+  - "Linux machines: Python 3.6 or newer"
   - "Windows machines: PowerShell 5.1 or newer; on the controller, the collection ansible.windows"
 """

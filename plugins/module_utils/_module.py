@@ -8,13 +8,14 @@ Private to this collection.
 
 from typing import Any, Callable, Dict
 
-from ansible.module_utils.basic import AnsibleModule, missing_required_lib
+from ansible.module_utils.basic import AnsibleModule
 
 from ._caller import Caller
 from ._clock import Clock
 from ._errors import ScheduledEventsError
 from ._imds.client import VERSIONS
 from ._imds.discovery import Files, Found, find_endpoints
+from ._imds.http_transport import HttpTransport
 from ._imds.requests_transport import REQUESTS_IMPORT_ERROR, RequestsTransport
 from ._imds.transport import Transport
 from ._operations.operation import OperationFailed
@@ -67,6 +68,9 @@ APPROVE_ARGUMENTS = _spec(
 
 Operation = Callable[[Dict[str, Any], Transport, Clock, bool, Callable[[], Found], Caller], Dict[str, Any]]
 
+WITHOUT_REQUESTS = "without_requests"
+"""In the result for the action, which says it."""
+
 _STDOUT = 1  # the file descriptor on which Ansible waits for the result
 
 
@@ -74,19 +78,19 @@ def run(arguments: Dict[str, Dict[str, Any]], operation: Operation) -> None:
     """Run one operation as a module: it exits, with the operation's result or with its failure."""
     caller = Caller(output=_STDOUT)
     module = AnsibleModule(argument_spec=arguments, supports_check_mode=True)
-    if REQUESTS_IMPORT_ERROR:
-        failure = ScheduledEventsError(missing_required_lib("requests"), kind="invalid")
-        module.fail_json(msg=failure.message, failure=failure.failure(), exception=REQUESTS_IMPORT_ERROR)
     clock = Clock()
+    transport: Transport = HttpTransport(clock) if REQUESTS_IMPORT_ERROR else RequestsTransport(clock)
     result = outcome(
         operation,
         module.params,
-        RequestsTransport(clock),
+        transport,
         clock,
         module.check_mode,
         lambda: find_endpoints(Files(), clock.wall()),
         caller,
     )
+    if REQUESTS_IMPORT_ERROR:
+        result[WITHOUT_REQUESTS] = True
     for warning in result.pop("warnings", ()):
         module.warn(warning)
     if result.pop("failed", False):

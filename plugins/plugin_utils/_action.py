@@ -17,11 +17,12 @@ from typing import Any
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.module_utils.errors import UnsupportedError
 from ansible.plugins.action import ActionBase
+from ansible.utils.display import Display
 
 from ..module_utils._caller import Caller
 from ..module_utils._clock import Clock
 from ..module_utils._errors import ScheduledEventsError
-from ..module_utils._module import Operation, outcome
+from ..module_utils._module import WITHOUT_REQUESTS, Operation, outcome
 from ._windows.machine import WindowsMachine, find_endpoints
 from ._windows.standing import over, standing
 from ._windows.transport import AFTER_POST, WindowsTransport
@@ -51,9 +52,16 @@ class ScheduledEventsAction(ActionBase):
             result.update(
                 self._execute_module(module_args=arguments, task_vars=task_vars, wrap_async=self._task.async_val)
             )
+        if result.pop(WITHOUT_REQUESTS, False):
+            Display().v(
+                "Its Python has no library requests: the standard library's HTTP is used.", host=self._asked(task_vars)
+            )
         if not self._task.async_val:
             self._remove_tmp_path(self._connection._shell.tmpdir)
         return result
+
+    def _asked(self, task_vars: Mapping[str, Any]) -> str:
+        return str(self._task.delegate_to or task_vars.get("inventory_hostname", "the machine"))
 
     def _arguments(self, task_vars: Mapping[str, Any]) -> dict[str, Any]:
         """The task's options, and what the variables of the machine that is asked say where the task leaves one out."""
@@ -71,7 +79,7 @@ class ScheduledEventsAction(ActionBase):
         return arguments
 
     def _on_windows(self, arguments: Mapping[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
-        host = self._task.delegate_to or task_vars.get("inventory_hostname", "the machine")
+        host = self._asked(task_vars)
         if self._task.async_val:
             return _refused(
                 f"{host}: async does not work with {self._task.action} on a Windows machine, because the controller "

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What Ansible hands over and takes back: plain data of templates in, data that is never templated again out; what a task says while it
-runs; whether a play's hosts wait for each other; and which system a host has by its variables.
+runs; what of its play a task has to know; and which system a host has by its variables.
 
 Private to this collection.
 """
@@ -58,10 +58,24 @@ def found_in(folders: Iterable[Any], path: str) -> str | None:
 
 def strategy_of(task: Any) -> str:
     """The strategy of the play that a task is in."""
+    play = _play_of(task)
+    return str(play.strategy) if play else "linear"
+
+
+def listened(task: Any, topic: str) -> bool:
+    """Whether a handler of the play that a task is in listens to the topic, or has its name. To notify one that nobody listens to is an error."""
+    play = _play_of(task)
+    handlers = [handler for block in play.handlers for handler in block.block] if play else []
+    # Before ansible-core 2.18 one topic may be a text.
+    topics = [[one.listen] if isinstance(one.listen, str) else one.listen for one in handlers]
+    return topic in [one.name for one in handlers] or any(topic in some for some in topics)
+
+
+def _play_of(task: Any) -> Any:
     parent = task
     while parent is not None and getattr(parent, "_play", None) is None:
         parent = parent._parent
-    return str(parent._play.strategy) if parent else "linear"
+    return parent._play if parent else None
 
 
 def goes_together(strategy: str) -> bool:

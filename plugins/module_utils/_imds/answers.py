@@ -50,7 +50,7 @@ def name_in(answer: Answer, url: str) -> str:
             text = json.loads(text).strip()
         except ValueError:
             pass
-    if text and not (_NAME.match(text) and text.isprintable()):
+    if text and not (_NAME.match(text) and text.isprintable() and "\ufffd" not in text):  # for what can't be read
         message = _compressed(answer, url) if compression(answer) else f"{url} gave no name: {shown(text, 80)}."
         raise HttpError(message, "malformed", 200, url)
     return text
@@ -114,6 +114,8 @@ def refuse_other_services(answer: Answer, url: str) -> None:
     if server.lower().startswith("ec2ws"):
         not_azure(answer, url, "the metadata service of Amazon EC2")
     proxied = {"via", "x-squid-error", "proxy-authenticate", "proxy-connection", "x-cache"}.intersection(headers)
+    if answer.status == 511:
+        not_azure(answer, url, "a network that wants a login first")
     if answer.status == 407 or (proxied and answer.status >= 400):
         not_azure(answer, url, "a proxy")
     page = "html" in headers.get("content-type", "").lower() or answer.body.lstrip()[:1] == b"<"

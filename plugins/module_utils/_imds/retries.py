@@ -11,7 +11,7 @@ from typing import Callable, Optional, Sequence, TypeVar
 
 from .._clock import Clock, Deadline
 from .._errors import ScheduledEventsError
-from .._text import digits
+from .._text import digits, duration
 from .transport import Answer
 
 # For how many seconds a single poll (not a wait, that has its own end) is retried, by kind of failure.
@@ -111,7 +111,7 @@ class Retries:
         if self._in_a_row > 1:
             parts.append(f"Asked {self._in_a_row} times in {self._clock.now() - self._row_began:.0f} s.")
         if asked_pause(failure):
-            parts.append(f"It asks to be left alone for {asked_pause(failure):g} s.")
+            parts.append(f"It asks to be left alone for {duration(asked_pause(failure))}.")
         parts.append(ADVICE.get(failure.kind, ""))
         return explained(failure, " ".join(part for part in parts if part))
 

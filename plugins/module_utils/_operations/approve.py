@@ -15,7 +15,7 @@ from .._events.event import Event
 from .._imds.discovery import Found
 from .._imds.retries import asked_pause, explained, may_pass, pause_after
 from .._imds.transport import Transport
-from .._text import listed, sentence
+from .._text import duration, listed, sentence
 from .operation import MOST_WARNINGS, Operation
 from .options import approve_options
 
@@ -252,7 +252,7 @@ class Approval(Operation):
                 raise explained(
                     failure,
                     sentence(
-                        f"{what}{failure.message} It asks to be left alone for {pause:g} s, longer than "
+                        f"{what}{failure.message} It asks to be left alone for {duration(pause)}, longer than "
                         "wait_timeout allows."
                     ),
                 )

@@ -18,6 +18,7 @@ from .._events.document import Document, UnusableEvent
 from .._events.event import Event, event_to_dict
 from .._imds.client import NAME, NAME_TIMEOUT, Client
 from .._imds.discovery import Found
+from .._imds.endpoint import DEFAULT_ENDPOINT
 from .._imds.retries import RETRY_FOR, explained
 from .._imds.transport import Transport
 from .._text import shortened
@@ -141,6 +142,12 @@ class Operation:
             failure = error
         if failure is None:
             self._compare_names(given)
+        elif given and self._lacks_names(failure):
+            self.checked_name = given
+            self.warnings.append(
+                f"That this machine is {given}, as the option resource_name says, could not be checked, because {self.imds.endpoint} has no "
+                f"/metadata/instance: {failure.message}"
+            )
         elif given and (unchecked or not needed):
             self.warnings.append(
                 f"That this machine is {given}, as the option resource_name says, could not be checked: "
@@ -161,6 +168,10 @@ class Operation:
                 "Which events affect this machine is not known, because its own name could not be determined (option "
                 f"resource_name): {failure.message}"
             )
+
+    def _lacks_names(self, failure: ScheduledEventsError) -> bool:
+        """Whether it is a service that somebody set up for tests, and that knows events only, as Microsoft's mock server."""
+        return failure.status == 404 and self.imds.endpoint == self.options["endpoint"] != DEFAULT_ENDPOINT
 
     def _compare_names(self, given: Optional[str]) -> None:
         own = self.name or ""

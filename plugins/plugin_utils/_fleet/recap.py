@@ -31,7 +31,7 @@ def became(record: Record) -> dict[str, Became]:
     for host, machine in record["hosts"].items():
         entries = [entry for entry in record["events"].values() if host in entry["affected"]]
         stays = record["problems"].get(f"machine {host}: left")
-        handled = _handled_by(record, machine)
+        handled = handled_by(record, machine)
         if entries or stays:
             words = [f"{name_of(entry)}: {_words(entry, host)}" for entry in entries]
             found[host] = {
@@ -46,7 +46,7 @@ def became(record: Record) -> dict[str, Became]:
     return found
 
 
-def _handled_by(record: Record, machine: MachineState) -> str:
+def handled_by(record: Record, machine: MachineState) -> str:
     """Who else takes care of the machine: its own watcher, or a run that lives; "" where nobody does."""
     owner = whose(record, machine, record["at"])
     if owner == RUN or (owner == WATCHER and is_its_watchers(machine)):

@@ -19,7 +19,7 @@ from ...module_utils._clock import steady
 from .._drain import alone
 from .._lines.reach import variables_of
 from .._variables import known_variables, refused, unknown_of_play
-from . import between_entries, taking_part
+from . import between_entries, handlers, taking_part
 from .calls import Calls
 from .drain_options import drained
 from .drain_run import Drained, DrainRun
@@ -47,8 +47,14 @@ def work(action: Any, task_vars: Mapping[str, Any], arguments: Mapping[str, Any]
         run = DrainRun(hosts)
     with lines_to(action, task_vars, {host: one.plan for host, one in hosts.items()}) as lines:
         own = run.go_on(Calls(lines, hosts))
+    topic = handlers.PREPARED if arguments["list"] == "prepare" else handlers.RECOVERED
+    done = [host for host, one in run.records.items() if one["finished"] and one["result"]["ok"]]
     found = dict(
-        changed=False, finished=not own, ended=steady(), hosts={host: _said(one) for host, one in run.records.items()}
+        changed=False,
+        finished=not own,
+        ended=steady(),
+        hosts={host: _said(one) for host, one in run.records.items()},
+        topics=handlers.of_hosts(action._task, topic, done),
     )
     if own:
         name = f"drain-{secrets.token_hex(4)}"

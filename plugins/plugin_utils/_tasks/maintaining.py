@@ -22,7 +22,7 @@ from .._ansible import say
 from .._fleet.recap import became
 from .._fleet.result import shown
 from .._notify import notifications
-from . import beginning, between_entries, fleet_run, given, run
+from . import beginning, between_entries, fleet_run, given, handlers, run
 
 ARGUMENTS: dict[str, dict[str, Any]] = dict(
     # The hosts that the run answers for, and its job in AWX
@@ -47,6 +47,7 @@ def work(action: Any, task_vars: Mapping[str, Any], arguments: Mapping[str, Any]
 class _Task:
     def __init__(self, action: Any, task_vars: Mapping[str, Any]) -> None:
         self._action, self._task_vars = action, task_vars
+        self._notified = 0  # of how much of what happened the play's handlers were notified
 
     def _notify(self) -> Any:
         return self._action._templar.template(self._task_vars.get("maintain_notify"))
@@ -70,7 +71,7 @@ class _Task:
 
     def goes_on(self, before: Any) -> dict[str, Any]:
         kept = between_entries.kept(self._task_vars, before)
-        record = kept.data["record"]
+        record, self._notified = kept.data["record"], kept.data["notified"]
         # It was right when the run began
         hosts, _wrong = given.Given(self._action, self._task_vars).hosts(record["hosts"])
         fleet = self._fleet(hosts, kept.left, record, kept.answers)
@@ -92,9 +93,13 @@ class _Task:
             say(shown(fleet.record, "end"))
             return dict(run=name, failed=True, msg=words, exception=traceback.format_exc())
         if own:
-            data = {"record": fleet.record, "preflight": findings}
-            return dict(between_entries.returned(name, own, data, fleet.answers, left), run=name, changed=False)
-        return dict(self._over(fleet.record, findings), run=name, changed=False, finished=True)
+            data = {"record": fleet.record, "preflight": findings, "notified": len(fleet.record["happenings"])}
+            found = between_entries.returned(name, own, data, fleet.answers, left)
+        else:
+            found = dict(self._over(fleet.record, findings), finished=True)
+        return dict(
+            found, run=name, changed=False, topics=handlers.of_run(self._action._task, fleet.record, self._notified)
+        )
 
     def _over(self, record: Any, findings: list[str]) -> dict[str, Any]:
         notified: list[Any] = []

@@ -20,6 +20,7 @@ from ...module_utils._text import duration, listed
 from .._ansible import say
 from .._fleet.recover_plan import Overrides, Verdict, verdicts
 from .._lines.reach import variables_of
+from . import handlers
 from .asking import Asking, Machines
 from .given import HostVariables
 from .undoing import Take, Undoing
@@ -70,11 +71,17 @@ class _Recovery:
                 self._end(machines)
                 back = self._awaited(machines)
                 if not back:
-                    return dict(changed=False, finished=True, hosts=self._became())
+                    return self._over()
                 machines.ask()  # what any of them is shown counts for all
                 self._begin(machines, back)
         kept = {"overrides": self._overrides, "verdicts": self._verdicts, "ended": self._ended, "until": self._until}
         return dict(self._undoing.returned(kept), changed=False)
+
+    def _over(self) -> dict[str, Any]:
+        hosts = self._became()
+        done = [host for host, one in hosts.items() if one["changed"] and not one["failed"]]
+        topics = handlers.of_hosts(self._action._task, handlers.RECOVERED, done)
+        return dict(changed=False, finished=True, hosts=hosts, topics=topics)
 
     def _begin(self, machines: Machines, hosts: Iterable[str]) -> None:
         """Decide what becomes of these, and undo what is to be undone."""

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from .._drain import alone
 from .._lines.reach import variables_of
-from . import between_entries
+from . import between_entries, handlers
 from .calls import Calls
 from .drain_options import drained
 from .drain_run import Drained, DrainRun
@@ -105,7 +105,7 @@ def begun(
     """
     undoing = Undoing(action, task_vars)
     undoing.begin(takes)
-    return _result(undoing, found)
+    return _result(action, undoing, found)
 
 
 def gone_on(action: Any, task_vars: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
@@ -115,10 +115,13 @@ def gone_on(action: Any, task_vars: Mapping[str, Any], before: Mapping[str, Any]
     """
     undoing = Undoing(action, task_vars, before)
     undoing.go_on()
-    return _result(undoing, undoing.data["found"])
+    return _result(action, undoing, undoing.data["found"])
 
 
-def _result(undoing: Undoing, found: Mapping[str, Any]) -> dict[str, Any]:
+def _result(action: Any, undoing: Undoing, found: Mapping[str, Any]) -> dict[str, Any]:
     if undoing.own:
         return dict(undoing.returned({"found": found}), changed=False)
-    return dict(found, changed=False, finished=True, undone=undoing.became)
+    became = undoing.became
+    done = [host for host, one in became.items() if one["ok"] and one["changed"]]
+    topics = handlers.of_hosts(action._task, handlers.RECOVERED, done)
+    return dict(found, changed=False, finished=True, undone=became, topics=topics)

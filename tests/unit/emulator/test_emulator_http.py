@@ -33,7 +33,7 @@ def parsed(data, size=None):
 def test_requests_in_pieces(size):
     data = (
         b"POST /a%20b?x=1&y=&x=2 HTTP/1.1\r\nContent-Length: 5\r\nA: 1\r\nB:2 \r\na:  3\r\n\r\nhello\r\n"
-        b"POST /c HTTP/1.0\r\nTransfer-Encoding: Chunked\r\n\r\n3;x=y\r\nabc\r\n2\r\nde\r\n0\r\n\r\n"
+        b"POST /c HTTP/1.0\r\nTransfer-Encoding: Chunked\r\n\r\n3;x=y\r\nabc\r\n2 \r\nde\r\n0\r\nSum: 1\r\nB: 2\r\n\r\n"
         b"GET http://169.254.169.254/metadata/versions HTTP/1.1\r\nConnection: close\r\n\r\n"
     )
     one, two, three = parsed(data, size)
@@ -65,7 +65,11 @@ def test_requests_in_pieces(size):
         (b"POST / HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n", 400),
         (b"POST / HTTP/1.1\r\nTransfer-Encoding: gzip\r\n\r\n", 400),
         (b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n", 400),
-        (b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n-5\r\n", 413),
+        (b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n-5\r\n", 400),
+        (b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n+5\r\nabcde\r\n", 400),
+        (b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n0x5\r\nabcde\r\n", 400),
+        (b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nabcde\r\n0\r\n\r\n", 400),
+        (b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nA: " + b"x" * MAX_HEAD, 431),
         (b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n" + b"1" * 2000, 400),
         (b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nfffffff\r\n", 413),
         (f"POST / HTTP/1.1\r\nContent-Length: {MAX_BODY + 1}\r\n\r\n".encode(), 413),

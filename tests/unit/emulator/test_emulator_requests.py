@@ -3,6 +3,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What the metadata service refuses, and how; who asks; the other paths."""
 
+import base64
+import json
+
 import pytest
 from emulator_harness import EVENTS, LATEST, METADATA
 
@@ -252,8 +255,8 @@ def described(start):
                 "scale_set": "issue",
                 "computer_name": "issue000000",
                 "location": "northeurope",
-                "address": "10.0.0.4",
-                "compute": {"zone": "2"},
+                "address": ["10.0.0.4", "fd00::4"],
+                "compute": {"zone": "2", "tags": "team:web;stage:"},
             },
             {"name": "web1", "scope": "t", "placement_group": "group"},
             {"name": "flex_0a1b2c3d", "scope": "f", "scale_set": "flex"},
@@ -277,6 +280,8 @@ TEXT = "?api-version=2021-02-01&format=text"
         ("/compute/priority", b"Regular"),
         ("", b"compute/\nnetwork/"),
         ("/network/interface/0/ipv4/ipAddress/0/privateIpAddress", b"10.0.0.4"),
+        ("/network/interface/0/ipv4/subnet/0/address", b"10.0.0.0"),
+        ("/network/interface/0/ipv6/ipAddress/0/privateIpAddress", b"fd00::4"),
     ],
 )
 def test_texts(described, path, expected):
@@ -302,7 +307,7 @@ def test_folders_are_json_and_all_texts(described):
     assert compute["resourceId"].endswith("/Microsoft.Compute/virtualMachineScaleSets/issue/virtualMachines/0")
     other = described.ask(INSTANCE + "/compute?api-version=2021-02-01").json
     assert other["resourceId"].endswith("/Microsoft.Compute/virtualMachines/web1")
-    assert all(isinstance(value, (str, dict)) for value in compute.values())
+    assert all(isinstance(value, (str, dict)) for name, value in compute.items() if name != "tagsList")
     assert described.ask(INSTANCE + "?api-version=2021-02-01", "issue_0").json["compute"] == compute
 
 
@@ -328,6 +333,50 @@ def test_members_come_with_versions(described):
 
     assert "vmScaleSetName" not in members("2017-08-01") and "vmScaleSetName" in members("2017-12-01")
     assert "osProfile" not in members("2020-06-01") and "osProfile" in members("2020-07-15")
+
+
+def test_tags_are_a_list_too(described):
+    path = INSTANCE + "/compute/tagsList?api-version="
+    assert described.ask(path + "2019-06-04", "issue_0").json == [
+        {"name": "team", "value": "web"},
+        {"name": "stage", "value": ""},
+    ]
+    assert described.ask(path + "2019-06-04", "web1").json == []
+    assert described.ask(path + "2019-06-01", "issue_0").status == 404
+
+
+def test_each_interface_has_an_address_of_its_own(described):
+    path = INSTANCE + "/network/interface/0/macAddress" + TEXT
+    macs = {described.ask(path, name).body for name in ("issue_0", "web1")}
+    assert len(macs) == 2 and all(len(mac) == 12 and int(mac, 16) for mac in macs)
+
+
+def test_a_vm_without_an_address_has_no_subnet(described):
+    interface = described.ask(INSTANCE + "/network/interface/0?api-version=2021-02-01", "web1").json
+    assert (interface["ipv4"], interface["ipv6"]) == ({"ipAddress": [], "subnet": []}, {"ipAddress": []})
+
+
+ATTESTED = "/metadata/attested/document"
+
+
+def test_the_attested_document_is_that_of_the_vm(described):
+    answer = described.ask(ATTESTED + "?api-version=2021-02-01&nonce=123", "issue_0").json
+    document = json.loads(base64.b64decode(answer["signature"]))
+    vm_id = described.ask(INSTANCE + "/compute/vmId" + TEXT, "issue_0").body.decode()
+    assert (answer["encoding"], document["nonce"], document["vmId"]) == ("pkcs7", "123", vm_id)
+
+
+@pytest.mark.parametrize(
+    "path, status",
+    [
+        ("/metadata/attested?api-version=2021-02-01", 404),
+        (ATTESTED + "/more?api-version=2021-02-01", 404),
+        (ATTESTED, 400),
+        (ATTESTED + "?api-version=2018-04-02", 400),
+    ],
+)
+def test_what_is_no_attested_document(emulator, path, status):
+    assert emulator.ask(path).status == status
 
 
 @pytest.mark.parametrize("query", ["", "?api-version=2020-07-01", "?api-version=2017-11-01"])

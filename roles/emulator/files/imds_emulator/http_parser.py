@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Dict, List, Optional, Tuple
 from urllib.parse import parse_qsl, unquote
 
+_CHUNK_SIZE = re.compile(rb"([0-9A-Fa-f]{1,8})[ \t]*(;.*)?\Z")
 _DIGITS = re.compile(r"[0-9]{1,12}\Z")  # a superscript is a digit to Python, too
 MAX_HEAD = 16 * 1024
 MAX_BODY = 256 * 1024
@@ -127,18 +128,32 @@ class RequestParser:
                 if len(self._buffer) > 1024:
                     raise Refused(400, "a chunk of the body has no size")
                 return None
-            try:
-                size = int(bytes(self._buffer[:end]).split(b";")[0], 16)
-            except ValueError:
-                raise Refused(400, "a chunk's size is no number") from None
-            if size < 0 or len(taken) + size > MAX_BODY:
+            found = _CHUNK_SIZE.match(bytes(self._buffer[:end]))
+            if not found:
+                raise Refused(400, "a chunk's size is no number")
+            size = int(found.group(1), 16)
+            if size == 0:
+                return bytes(taken) if self._skip_trailers(end) else None
+            if len(taken) + size > MAX_BODY:
                 raise Refused(413, f"the body is larger than {MAX_BODY} bytes")
             if len(self._buffer) < end + 2 + size + 2:
                 return None
+            if self._buffer[end + 2 + size : end + 4 + size] != b"\r\n":
+                raise Refused(400, "a chunk is longer than its size")
             taken += self._buffer[end + 2 : end + 2 + size]
             del self._buffer[: end + 2 + size + 2]
-            if size == 0:  # trailers are not supported: the blank line must follow
-                return bytes(taken)
+
+    def _skip_trailers(self, end: int) -> bool:
+        """Skip the headers after the last chunk, which say nothing that matters; False where they have not all come.
+
+        :arg end: of the line with the last chunk's size
+        """
+        last = self._buffer.find(b"\r\n\r\n", end)
+        if last < 0 and len(self._buffer) - end > MAX_HEAD:
+            raise Refused(431, f"what follows the body is larger than {MAX_HEAD} bytes")
+        if last >= 0:
+            del self._buffer[: last + 4]
+        return last >= 0
 
 
 def _headers(lines: List[str]) -> Dict[str, str]:

@@ -6,9 +6,10 @@
 Everything below /metadata/instance is a text, and "" when there is nothing to say (unlike scheduled events).
 """
 
+import ipaddress
 import json
 import uuid
-from typing import Any, Dict, Optional, Sequence
+from typing import Any, Dict, List, Optional, Sequence
 
 from .answers import JSON, TEXT, Answer, error
 from .scenario import VmSpec
@@ -57,6 +58,7 @@ SINCE = {  # what the first version of /instance did not have yet
     "resourceGroupName": "2017-08-01",
     "subscriptionId": "2017-08-01",
     "tags": "2017-08-01",
+    "tagsList": "2019-06-04",
     "vmScaleSetName": "2017-12-01",
     "zone": "2017-12-01",
     "resourceId": "2019-03-11",
@@ -112,7 +114,13 @@ def compute(spec: VmSpec) -> Dict[str, Any]:
         "zone": "",
     }
     members.update(spec.compute)
-    return members
+    return {"tagsList": _tags_list(str(members["tags"])), **members}
+
+
+def _tags_list(tags: str) -> List[Dict[str, str]]:
+    """Tags are a text such as ``team:web;stage:production``, and a list of their names and values."""
+    pairs = [tag.partition(":") for tag in tags.split(";") if tag]
+    return [{"name": name, "value": value} for name, _colon, value in pairs]
 
 
 def _instance_id(spec: VmSpec) -> str:
@@ -125,10 +133,22 @@ def _instance_id(spec: VmSpec) -> str:
 def instance(spec: VmSpec, version: str) -> Dict[str, Any]:
     """The whole tree that a version shows."""
     shown = {key: value for key, value in compute(spec).items() if SINCE.get(key, "") <= version}
-    addresses = [
-        {"privateIpAddress": address, "publicIpAddress": ""} for address in spec.addresses if ":" not in address
-    ]
-    return {"compute": shown, "network": {"interface": [{"ipv4": {"ipAddress": addresses}}]}}
+    return {"compute": shown, "network": {"interface": [_interface(spec)]}}
+
+
+def _interface(spec: VmSpec) -> Dict[str, Any]:
+    """Its only one, in a subnet of 256 addresses."""
+    four = [address for address in spec.addresses if ":" not in address]
+    six = [address for address in spec.addresses if ":" in address]
+    network = ipaddress.ip_network(f"{four[0]}/24", strict=False).network_address if four else ""
+    return {
+        "ipv4": {
+            "ipAddress": [{"privateIpAddress": address, "publicIpAddress": ""} for address in four],
+            "subnet": [{"address": str(network), "prefix": "24"}] if four else [],
+        },
+        "ipv6": {"ipAddress": [{"privateIpAddress": address} for address in six]},
+        "macAddress": "000D3A" + guid("interface", spec.name.lower())[:6].upper(),
+    }
 
 
 def _below(tree: Any, steps: Sequence[str]) -> Any:

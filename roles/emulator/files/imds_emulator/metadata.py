@@ -7,7 +7,7 @@ import asyncio
 import re
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple, Union
 
-from . import start_requests
+from . import attested, start_requests
 from .answers import JSON, Answer, error, throttled
 from .documents import PREVIEW, VERSIONS, Version
 from .faults import ActiveFault
@@ -19,8 +19,8 @@ from .world import World
 
 SERVER = "IMDS/150.870.65.1854"
 DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
-EVENTS, INSTANCE, VERSION_LIST = "scheduledevents", "instance", "versions"
-METHODS = {EVENTS: ("GET", "POST"), INSTANCE: ("GET",), VERSION_LIST: ("GET",)}
+EVENTS, INSTANCE, ATTESTED, VERSION_LIST = "scheduledevents", "instance", "attested", "versions"
+METHODS = {EVENTS: ("GET", "POST"), INSTANCE: ("GET",), ATTESTED: ("GET",), VERSION_LIST: ("GET",)}
 PREFIX = "/vm/"
 
 
@@ -169,6 +169,11 @@ class MetadataService:
             if version_name not in INSTANCE_VERSIONS:
                 return Executed(_bad_version())
             return Executed(answer_instance(vm.spec, version_name, asked.steps, _parameter(request, "format")))
+        if asked.what == ATTESTED:
+            if version_name not in INSTANCE_VERSIONS or str(version_name) < attested.SINCE:
+                return Executed(_bad_version())
+            nonce = _parameter(request, "nonce") or ""
+            return Executed(attested.answer_attested(vm.spec, nonce, self._world.timeline.now()))
         version = VERSIONS.get(version_name or "")
         if version is None or (version.name == PREVIEW and not settings.preview_version):
             return Executed(self._unknown_version(version_name or ""))
@@ -184,7 +189,7 @@ class MetadataService:
         if not self._header_given(asked):
             return error(400, "Bad request. Required metadata header not specified")
         methods = METHODS.get(asked.what, ())
-        if not methods or (asked.steps and asked.what != INSTANCE):
+        if not methods or not _is_there(asked):
             return error(404, "Not found")
         if request.method not in methods:
             return error(405, "Method not allowed")._replace(headers=(("Allow", ", ".join(methods)),))
@@ -229,6 +234,12 @@ class MetadataService:
         if unknown and self._world.settings.unknown_event_status == 400:
             return Executed(error(400, f"Bad request. There is no event {unknown[0]}"), results, version.name)
         return Executed(Answer(200), results, version.name, wait)
+
+
+def _is_there(asked: Asked) -> bool:
+    """Whether there is anything at the path; what is below the instance says so itself."""
+    steps = [step.lower() for step in asked.steps]
+    return asked.what == INSTANCE or steps == (["document"] if asked.what == ATTESTED else [])
 
 
 def _parameter(request: Request, name: str) -> Optional[str]:

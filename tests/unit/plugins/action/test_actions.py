@@ -14,6 +14,7 @@ try:
 except ImportError:  # before ansible-core 2.19 every text is a template
     trust_as_template = str
 
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._module import WITHOUT_REQUESTS
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils import _action
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows import channels
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.action.machine import (
@@ -70,13 +71,14 @@ def run(clock, operation, *expected, over="winrm", **options):
 class Started:
     """Every start of a module, none of which does anything."""
 
-    def __init__(self):
+    def __init__(self, **more):
         self.calls = []
         self.removed = []
+        self.more = more
 
     def __call__(self, **keywords):
         self.calls.append(keywords)
-        return {"changed": False, "what": "ever"}
+        return {"changed": False, "what": "ever", **self.more}
 
 
 # --- which way ---
@@ -96,6 +98,16 @@ def test_posix_the_module_is_started_as_it_is(over, operation, check_mode, async
     assert module.run(None, TASK_VARS) == {"changed": False, "what": "ever"}
     assert start.calls == [{"module_args": {"nonsense": 1}, "task_vars": TASK_VARS, "wrap_async": async_val}]
     assert len(start.removed) == (0 if async_val else 1)
+
+
+def test_posix_that_requests_is_missing_is_said_with_v(monkeypatch):
+    said = []
+    monkeypatch.setattr(
+        _action, "Display", lambda: types.SimpleNamespace(v=lambda words, host: said.append((host, words)))
+    )
+    found = action("info", "ssh", Started(**{WITHOUT_REQUESTS: True})).run(None, TASK_VARS)
+    assert found == {"changed": False, "what": "ever"}
+    assert said == [("win1", "Its Python has no library requests: the standard library's HTTP is used.")]
 
 
 @pytest.mark.parametrize("operation", ["info", "approve"])

@@ -113,3 +113,36 @@ def test_the_hosts_that_take_part_are_those_that_include_the_role(tmp_path, stra
     acted = re.findall(r"(?m)^TASK \[.* : Run \| Act for all hosts that take part\] .*\n((?:(?!TASK).*\n)*)", printed)
     assert sum(len(re.findall(r"(?m)^ok: ", one)) for one in acted) == tasks, "one for all that go together"
     assert "[WARNING]" not in printed, printed
+
+
+HANDLERS = """
+- name: Notify handlers
+  hosts: web1
+  gather_facts: false
+  vars: {drain_fail: false}
+  tasks:
+    - name: Fail to prepare
+      ansible.builtin.include_role: {name: cloudops.azure_maintenance.drain, tasks_from: prepare}
+      vars: {drain_steps: [{type: command, do: "true"}, {type: command, do: "false"}]}
+
+    - name: Prepare, and recover at once
+      ansible.builtin.include_role: {name: cloudops.azure_maintenance.drain, tasks_from: "{{ item }}"}
+      vars: {drain_steps: [{type: command, do: "true", undo: "true"}]}
+      loop: [prepare, prepare, recover]
+  handlers:
+    - name: azure maintenance recovered
+      ansible.builtin.shell: echo back >>{{ folder }}/notes
+
+    - name: Note that it is out
+      ansible.builtin.shell: echo out >>{{ folder }}/notes
+      listen: azure maintenance prepared
+"""
+
+
+def test_handlers_run_at_the_end_of_what_has_changed_something(tmp_path):
+    """Whether they listen to the topic, or have its name."""
+    (tmp_path / "play.yml").write_text(HANDLERS)
+    variables = {"folder": str(tmp_path), "drain_become": False, "azure_maintenance_folder": str(tmp_path / "marks")}
+    printed, status = playbook(tmp_path, tmp_path / "play.yml", HOST, variables)
+    assert status == 0, printed
+    assert (tmp_path / "notes").read_text().split() == ["out", "back"], printed

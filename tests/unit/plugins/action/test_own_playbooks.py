@@ -13,6 +13,8 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.action.pl
 from ansible_collections.cloudops.azure_maintenance.tests.unit.test_docs import blocks, page
 
 ONE, GROUP = "Go through the maintenance of one host", "Go through the maintenance of a group"
+ROLE = "Go through the maintenance of a group with the role"
+FILES = {"take_out.yml": "Stop the web server", "put_back.yml": "Start the web server"}
 NAMES = ("web1", "web2", "web3")
 LOCAL = f"\n[web:vars]\nansible_python_interpreter={sys.executable}\n"
 
@@ -46,19 +48,22 @@ class Connection(local.Connection):
 class Run:
     """What came of a playbook of the page.
 
-    :attr services: what was done to the service, in order
+    :arg fails: the arguments with which a program fails
+    :attr services: what was done to the service, and what handlers noted, in order
     :attr causes: of each start of an event
     :attr ends: of each event that is over
     """
 
-    def __init__(self, folder, name, hosts, connection="local", **event):
+    def __init__(self, folder, name, hosts, connection="local", fails="", **event):
         (folder / "cut.py").write_text(CUT)
-        (text,) = (body for body in blocks(page("modules"), "yaml") if body.startswith(f"- name: {name}\n"))
-        (folder / "play.yml").write_text(text)
-        systemctl = folder / "bin" / "systemctl"
-        systemctl.parent.mkdir()
-        systemctl.write_text(f'#!/bin/sh\necho "$@" >>{folder}/services\n')
-        systemctl.chmod(0o755)
+        for file, title in {"play.yml": name, **FILES}.items():
+            (text,) = (body for body in blocks(page("modules"), "yaml") if body.startswith(f"- name: {title}\n"))
+            (folder / file).write_text(text)
+        programs = folder / "bin"
+        programs.mkdir()
+        for program in ("systemctl", "logger"):
+            (programs / program).write_text(f'#!/bin/sh\necho "$@" >>{folder}/services\n[ "$*" != "{fails}" ]\n')
+            (programs / program).chmod(0o755)
         scenario = {
             "settings": {"rate_limit": 0},
             "vms": [{"name": name, "scope": "web"} for name in NAMES],
@@ -69,9 +74,16 @@ class Run:
                 folder,
                 folder / "play.yml",
                 "[web]\n" + "\n".join(hosts) + LOCAL + ENDPOINT,
-                {"emulator": address, "ansible_become": False, "ansible_connection": connection},
+                {
+                    "emulator": address,
+                    "ansible_become": False,
+                    "ansible_connection": connection,
+                    "maintain_become": False,
+                    "azure_maintenance_folder": f"{folder}/marks/{{{{ inventory_hostname }}}}",
+                },
                 ANSIBLE_CONNECTION_PLUGINS=str(folder),
-                PATH=f"{systemctl.parent}{os.pathsep}{os.environ['PATH']}",
+                ANSIBLE_INJECT_INVOCATION="true",  # by which CUT knows the task
+                PATH=f"{programs}{os.pathsep}{os.environ['PATH']}",
             )
         services = folder / "services"
         self.services = services.read_text().splitlines() if services.exists() else []
@@ -118,3 +130,19 @@ def test_a_group_all_of_which_is_affected(tmp_path):
     run = Run(tmp_path, GROUP, NAMES, resources=list(NAMES), notice=36000)
     assert run.status != 0 and "Assertion failed" in run.printed
     assert (run.services, run.causes) == ([], [])
+
+
+def test_the_role_with_task_files_and_handlers_of_ones_own(tmp_path):
+    """Handlers of one that is out of service run before the file that puts it back."""
+    run = Run(tmp_path, ROLE, NAMES, resources=["web1"], notice=36000)
+    assert run.status == 0, run.printed
+    out, back = ("web1 is out of service", "web1 is back in service")
+    assert run.services == ["stop nginx", out, "start nginx", back]
+    assert (run.causes, run.ends) == (["approved"], ["completed"])
+
+
+def test_a_handler_that_fails_leaves_no_host_out_of_service(tmp_path):
+    run = Run(tmp_path, ROLE, NAMES, fails="web1 is out of service", resources=["web1"], notice=36000)
+    assert run.status == 2 and "handler Note that the host is out of service failed" in run.printed, run.printed
+    assert run.services == ["stop nginx", "web1 is out of service", "start nginx"]
+    assert run.causes == ["approved"]

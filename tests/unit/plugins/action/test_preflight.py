@@ -166,3 +166,37 @@ def test_another_strategy_ends_it_at_once(tmp_path):
     assert ended.status == 2
     assert "needs the strategy linear, and this play has ansible.builtin.host_pinned: all machines" in ended.printed
     assert ended.asked == []
+
+
+TAGGED = """
+- hosts: web
+  gather_facts: false
+  strategy: free
+  tasks:
+    - name: Go through it
+      ansible.builtin.%s
+      tags: maintenance
+"""
+REACHED = "needs the strategy linear"
+
+
+@pytest.mark.parametrize(
+    "task, tags, said",
+    [
+        (
+            "include_role: {name: cloudops.azure_maintenance.maintain}",
+            "maintenance",
+            "Write `apply: {tags: [maintenance]}`",
+        ),
+        ("include_role: {name: cloudops.azure_maintenance.maintain}", "all", REACHED),
+        ("include_role: {name: cloudops.azure_maintenance.maintain, apply: {tags: x}}", "maintenance,x", REACHED),
+        ("import_role: {name: cloudops.azure_maintenance.maintain}", "maintenance", REACHED),
+        ("import_role: {name: cloudops.azure_maintenance.maintain}", "others", ""),
+    ],
+    ids=["include", "include all", "apply", "import", "others"],
+)
+def test_tags_that_would_leave_out_what_was_included_end_it(tmp_path, task, tags, said):
+    (tmp_path / "play.yml").write_text(TAGGED % task)
+    printed, status = playbook(tmp_path, tmp_path / "play.yml", f"[web]\nlinux1 {LOCAL}\n", {}, "--tags", tags)
+    assert status == (2 if said else 0), printed
+    assert said in " ".join(printed.split())

@@ -31,11 +31,14 @@ except ImportError:  # before ansible-core 2.17
             basic._ANSIBLE_ARGS = None
 
 
-def play(module, transport, monkeypatch, capsys, check_mode=False, **options):
+def play(module, transport, monkeypatch, capsys, check_mode=False, without_requests=False, **options):
     """The module's exit status and what it printed."""
     warnings._global_warnings.clear()  # a module's process has none yet
     monkeypatch.setattr(_module, "Clock", lambda: transport.clock)
-    monkeypatch.setattr(_module, "RequestsTransport", lambda clock: transport)
+    transports = {"HttpTransport": without_requests, "RequestsTransport": not without_requests}
+    for name, is_used in transports.items():
+        monkeypatch.setattr(_module, name, (lambda clock: transport) if is_used else None)
+    monkeypatch.setattr(_module, "REQUESTS_IMPORT_ERROR", "no requests" if without_requests else None)
     if _internal is not None:  # tests of actions made this process a controller, which shows warnings and returns none
         monkeypatch.setattr(_internal, "is_controller", False)
     with patch_module_args(dict(options, _ansible_check_mode=check_mode)), pytest.raises(SystemExit) as caught:

@@ -20,7 +20,7 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_ut
     look,
     own_name,
 )
-from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.modules.play import basic, play
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.modules.play import play
 
 
 @pytest.fixture
@@ -121,19 +121,8 @@ def test_leases_are_read_for_discovery(run, monkeypatch):
     assert seen == [("Files", 1767225600.0)]
 
 
-def test_requests_is_missing(run, monkeypatch):
-    given = []
-    fail = basic.AnsibleModule.fail_json
-
-    def fail_json(self, *args, **kwargs):
-        given.append(kwargs)
-        fail(self, *args, **kwargs)
-
-    monkeypatch.setattr(basic.AnsibleModule, "fail_json", fail_json)
-    monkeypatch.setattr(_module, "REQUESTS_IMPORT_ERROR", "Traceback: no module named requests")
-    code, result = run()
-    assert code == 1
-    assert "Python library (requests)" in result["msg"]
-    assert result["failure"] == {"kind": "invalid", "status": None, "url": None}
-    # ansible-core 2.19 and up print it only when tracebacks are asked for
-    assert given[0]["exception"] == "Traceback: no module named requests"
+@pytest.mark.parametrize("missing", [False, True])
+def test_without_requests_the_transport_of_the_machine_program_serves(run, missing):
+    result = run(look(200, document(4, event())), own_name(), without_requests=missing)[1]
+    assert [each["id"] for each in result["events"]] == ["ID-1"]
+    assert result.get(_module.WITHOUT_REQUESTS, False) == missing

@@ -49,6 +49,7 @@ def other_services():
         pytest.param((404, b"", {"server": "EC2ws"}), "Amazon", id="Amazon"),
         pytest.param((401, b"", {"server": "EC2ws"}), "Amazon", id="Amazon without a token"),
         pytest.param((407,), "but a proxy (HTTP 407)", id="proxy wants a password"),
+        pytest.param((511,), "a network that wants a login first (HTTP 511)", id="captive portal"),
         pytest.param((400, b"", {"via": "1.1 x"}), "but a proxy (HTTP 400)", id="400 through a proxy"),
         pytest.param(
             (403, b"denied", {"via": "1.1 proxy (squid)"}), 'but a proxy (HTTP 403): "denied"', id="403 of a proxy"

@@ -155,7 +155,9 @@ def test_an_empty_name_is_an_error_that_helps(transport, client, body):
     assert ENDPOINT + NAME_PATH in error.message
 
 
-@pytest.mark.parametrize("body", [b'{"name": "web1"}', b"two words", b"a\x00b", b"x" * 300, b'"web1', b"a\nb"])
+@pytest.mark.parametrize(
+    "body", [b'{"name": "web1"}', b"two words", b"a\x00b", b"x" * 300, b'"web1', b"a\nb", b"web\xff1"]
+)
 def test_what_can_not_be_a_name_is_refused(transport, client, body):
     transport.expect(*[own_name(body) for _each in range(6)])
     assert failure(client.resource_name).kind == "malformed"

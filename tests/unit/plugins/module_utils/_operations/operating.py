@@ -72,7 +72,7 @@ def run_approve(transport, *event_ids, **options):
     find = options.pop("find", None)
     caller = options.pop("caller", None)
     result = approve(
-        dict(options, endpoint=ENDPOINT, event_ids=list(event_ids)),
+        {"endpoint": ENDPOINT, **options, "event_ids": list(event_ids)},
         transport,
         transport.clock,
         check_mode,

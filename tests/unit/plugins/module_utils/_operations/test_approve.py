@@ -16,9 +16,11 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_ut
     run_approve,
 )
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils.scripted import (
+    ENDPOINT,
     NAME_PATH,
     document,
     event,
+    events_path,
     get,
     look,
     own_name,
@@ -236,6 +238,28 @@ def test_a_name_that_matters_must_be_had(transport, wire_event, options):
     assert ("could not be checked" in error.message) == ("resource_name" in options)
 
 
+FLASK = (
+    404,
+    b"<!doctype html>",
+    {"server": "Werkzeug/3.1.3 Python/3.12.3", "content-type": "text/html; charset=utf-8"},
+)
+"""What Microsoft's mock server answers where it has nothing."""
+
+
+def test_a_mock_server_without_names_is_believed_the_one_that_is_given(transport):
+    transport.expect(look(200, ONE), get(NAME_PATH, *FLASK), sent("ID-1"), look(200, EMPTY))
+    result = run_approve(transport, "ID-1", resource_name="web1")
+    assert (result["approved"], result["resource_name"], len(result["warnings"])) == (["ID-1"], "web1", 1)
+    assert f"could not be checked, because {ENDPOINT} has no /metadata/instance: " in result["warnings"][0]
+
+
+def test_at_azures_own_address_a_name_that_can_not_be_had_is_not_believed(transport):
+    azure = "http://169.254.169.254"
+    transport.expect(get(azure + events_path(), 200, ONE), get(azure + NAME_PATH, *FLASK))
+    error = failed(run_approve, transport, "ID-1", resource_name="web1", endpoint=azure)
+    assert error.kind == "not_azure" and error.result["approved"] == []
+
+
 def test_a_name_is_compared_also_where_too_much_is_asked_at_the_moment(transport):
     transport.expect(look(200, ONE), get(NAME_PATH, 429), own_name(b"web2", at=2))
     error = failed(run_approve, transport, "ID-1", prepared_resources=["web1"], resource_name="web1")
@@ -299,7 +323,7 @@ def test_an_event_that_grew_while_the_name_was_asked_is_left_alone(transport):
 def test_a_name_that_could_not_be_checked_does_not_count_later_either(transport, later, reason):
     """While a lower rank has its turn, the event becomes one that depends on the name."""
     transport.expect(
-        look(200, document(1, event(resources=["other"]))), get(NAME_PATH, 404), look(200, document(2, later))
+        look(200, document(1, event(resources=["other"]))), get(NAME_PATH, 500), look(200, document(2, later))
     )
     result = run_approve(transport, "ID-1", allow_unknown=["other"], resource_name="web1", rank=1)
     assert [entry["reason"] for entry in result["not_approved"]] == [reason]

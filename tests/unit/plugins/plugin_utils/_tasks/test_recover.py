@@ -12,6 +12,7 @@ import pytest
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.inspection import Asked
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._tasks import handlers
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._tasks import recover as module
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._fleet.asked_machines import (
     LOST,
@@ -94,9 +95,12 @@ def recovered(monkeypatch):
         monkeypatch.setattr(module, "Machines", lambda *_: machines)
         monkeypatch.setattr(module, "Undoing", Undoing)
         monkeypatch.setattr(module._Recovery, "_seconds", lambda *_: seconds)
-        action = types.SimpleNamespace(_task=types.SimpleNamespace(check_mode=overrides.pop("check", False)))
+        action = types.SimpleNamespace(
+            _task=types.SimpleNamespace(check_mode=overrides.pop("check", False), _parent=None)
+        )
         given = {"force": False, "take": "", "unmarked": False, "before": None, **overrides}
         came = module.work(action, {}, given)
+        machines.topics = came.get("topics")
         return came.get("hosts", came), machines
 
     return go
@@ -118,6 +122,12 @@ def test_what_becomes_of_each(recovered):
 def test_one_that_can_not_be_undone_says_why(recovered):
     hosts, _machines = recovered({"web1": [LEFT]}, fails=["web1"])
     assert hosts["web1"]["failed"] and hosts["web1"]["words"] == "nginx did not start"
+
+
+def test_handlers_are_notified_of_those_that_were_recovered(recovered, monkeypatch):
+    monkeypatch.setattr(handlers, "listened", lambda _task, _topic: True)
+    _hosts, machines = recovered({"web1": [LEFT], "web2": [LEFT], "web3": [answer()]}, fails=["web2"])
+    assert machines.topics == {"web1": [handlers.RECOVERED]}
 
 
 def test_one_that_could_not_be_reached_is_recovered_as_soon_as_it_answers(recovered):
