@@ -81,7 +81,7 @@ def waited_for(run: RunFacts) -> Iterator[str]:
         return
     moves = [line["at"] for line in run.lines("phase", "piece", "mark-gone", "post", "marked")]
     last = max([*moves, *(run.run.leaves[host] for host in gone), *(event.left or 0.0 for event in events)])
-    if run.lines("marked") and run.until > last + 55 + run.slowness(0, 15):
+    if run.lines("marked") and run.until > last + 55 + run.start():
         yield f"waited: until {run.until:.0f} for {gone}, though nothing has happened since {last:.0f}"
 
 

@@ -153,7 +153,7 @@ FAULTS = {
     ),
     "windows-late": Fault(
         "late",
-        "a start of PowerShell may change something whenever it arrives",
+        "a request may change something whenever it arrives",
         [(CALLS, "Boot.window", _any_time)],
         seed=10,
         scenario="windows-hung",

@@ -76,7 +76,7 @@ def confirmed(fleet: Fleet, chance: random.Random) -> None:
 
 
 def hung(fleet: Fleet, chance: random.Random) -> None:
-    """Starts of PowerShell hang on their way when an event comes, and arrive when their run has been killed."""
+    """Requests hang on their way when an event comes, and arrive when their run has been killed."""
     made = _windows(fleet, chance, chance.choice((1, 2)))
     choose(fleet, chance.choice(("prepare", "prepare_and_approve")))
     at = event(fleet, chance, made)
