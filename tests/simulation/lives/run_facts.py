@@ -104,6 +104,14 @@ class RunFacts:
             line["host"] == host and restarts[-1] < line["at"] < at for line in self.lines("looked")
         )
 
+    def came_back_unseen(self, event: Event, host: str, at: float) -> bool:
+        """Whether no look that was heard of lies between when it struck and when it came back: it seems to have been Scheduled all the time."""
+        scope, back = self.machine(host).scope, event.returned or 0.0
+        return at < back and not any(
+            self.machine(line["host"]).scope is scope and at < line["at"] and line["began"] < back
+            for line in self.lines("looked")
+        )
+
     def hung_while_writing(self, host: str, at: float) -> bool:
         """Whether a call may have hung until then while it wrote the mark."""
         return any(kind == "lock" and begins < at < ends + 18 for begins, ends, kind in self.machine(host).faults)

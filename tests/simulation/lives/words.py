@@ -30,6 +30,8 @@ def missed(run: RunFacts) -> Iterator[str]:
             continue
         if run.nobody_could_see(host, line["at"], run.until) or run.unseen_since_restart(host, line["at"]):
             continue
+        if run.came_back_unseen(event, host, line["at"]):
+            continue
         # What came back was seen in its first life, and may go unseen in its second one as anything else.
         since = event.returned if event.returned is not None and event.returned < line["at"] else 0.0
         if run.seen(event, host, since) is None:

@@ -13,7 +13,7 @@ from .machine import WindowsMachine
 HEARD = 60.0  # seconds since it was heard of a machine for which a run counts as its holder
 CALL = 10.0  # seconds that a call lasts after it has written the mark
 SEEN = 10.0  # seconds within which who waits sees a change
-MOMENT = 1.0  # seconds between what look.ps1 reads and what it does by that, in one list of requests
+MOMENT = 0.3  # seconds between what look.ps1 reads and what it does by that, in one list of requests
 
 
 def is_windows(run: RunFacts, host: str) -> bool:
