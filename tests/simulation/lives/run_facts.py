@@ -460,8 +460,10 @@ class RunFacts:
         # Whose turn it is to approve could be anybody's.
         # One that was taken away a moment before may be the one that is to approve.
         present = [host for host in self.hosts if not self.gone_by(host, ready - 15)]
-        everybody = all(self.sound(host, ready - 5, ready + 15) for host in present)
         faults = [fault for host in present for fault in self.machine(host).faults]
+        # What the service refuses nobody can approve.
+        ready = max([ready, *(ends for begins, ends, kind in faults if kind == "post-refused" and begins < ready + 10)])
+        everybody = all(self.sound(host, ready - 5, ready + 15) for host in present)
         if any(kind == "late" and begins < ready + 15 and ends > ready - 5 for begins, ends, kind in faults):
             return None  # the approval may hang on its way
         return ready if everybody and not any(self.gone_by(host, ready) for host in hosts) else None
