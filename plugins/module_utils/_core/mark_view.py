@@ -75,9 +75,6 @@ UNIDENTIFIED = "unidentified"
 FRESH = 10.0
 """Seconds for which what a mark said counts as what it says, from the end of the call that brought it."""
 
-FRESH_AT_MOST = 40.0
-"""The same where each call has to start a PowerShell first, which may take longer than that."""
-
 _BEGINS_RECOVERY = (TAKING_BACK, TAKEN_BACK, NOT_TAKEN_BACK)
 
 
@@ -252,21 +249,16 @@ REBOOTED, LEFT_OUT, STALE = "rebooted", "left_out", "stale"
 """Why a machine is not prepared for an event."""
 
 
-def is_prepared_for(
-    view: MarkView, key: str, boot_id: str, age: Optional[float], start: float = 0.0, left_out: bool = False
-) -> bool:
+def is_prepared_for(view: MarkView, key: str, boot_id: str, age: Optional[float], left_out: bool = False) -> bool:
     """Whether the machine is out of service for an event, as far as that can be known now; see :func:`why_not_prepared_for`."""
-    return not why_not_prepared_for(view, key, boot_id, age, start, left_out)
+    return not why_not_prepared_for(view, key, boot_id, age, left_out)
 
 
-def why_not_prepared_for(
-    view: MarkView, key: str, boot_id: str, age: Optional[float], start: float = 0.0, left_out: bool = False
-) -> str:
+def why_not_prepared_for(view: MarkView, key: str, boot_id: str, age: Optional[float], left_out: bool = False) -> str:
     """Why the machine is not out of service for an event, as far as that can be known now: one of the words above, "" when it is.
 
     :arg boot_id: of the machine's present start: a start undoes what was done, whatever the reason for it was
     :arg age: seconds since the end of the call that brought the mark; None where none did
-    :arg start: seconds that the last start of PowerShell on it took, where each call needs one
     :arg left_out: whether a step or a hook of it is not run
     """
     if view.owner == NOBODY:
@@ -281,7 +273,7 @@ def why_not_prepared_for(
         return REBOOTED
     if left_out:
         return LEFT_OUT
-    return STALE if age is None or age > min(FRESH + start, FRESH_AT_MOST) else ""
+    return STALE if age is None or age > FRESH else ""
 
 
 def is_drains_own(view: MarkView) -> bool:

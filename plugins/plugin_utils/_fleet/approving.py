@@ -10,17 +10,17 @@ Machines that were shown the event try in turn, again and again, until one appro
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ...module_utils._core.decision import may_be_sent
 from ...module_utils._core.mark_view import NOBODY, OURS, WATCHER
 from ...module_utils._events.event import Event
 from ...module_utils._text import first_line, listed, one_line
-from .approval_reasons import Prepared, codes, coming, decision_of
+from .approval_reasons import codes, coming, decision_of
 from .evaluation import is_handled, needs_preparation, title
 from .event_terms import not_open
-from .marks import holder_words, is_prepared, mark_keys, was_prepared, whose
+from .marks import holder_words, is_prepared, was_prepared, whose
 from .reports import happened
 from .run_events import event_of, not_before
 from .schema import Call, EventState, MachineState, Record, Tries
@@ -39,7 +39,6 @@ class Approver(NamedTuple):
     """
 
     host: str
-    is_linux: bool
     shown: bool
     affected: bool
     own: bool
@@ -80,7 +79,7 @@ def next_approver(
 
 
 def in_order(event: Event, approvers: Sequence[Approver]) -> list[str]:
-    """Who can approve, the best first: not affected by anything open, not by this event, Linux.
+    """Who can approve, the best first: not affected by anything open, not by this event.
 
     A machine that deletes itself decides alone (S4.12); so it is where an event's type can't be read.
     """
@@ -89,7 +88,7 @@ def in_order(event: Event, approvers: Sequence[Approver]) -> list[str]:
         for approver in approvers
         if approver.able and approver.shown and (approver.own or not event.may_terminate)
     ]
-    able.sort(key=lambda approver: (approver.affected, approver.own, not approver.is_linux))
+    able.sort(key=lambda approver: (approver.affected, approver.own))
     return [approver.host for approver in able]
 
 
@@ -143,38 +142,15 @@ def to_approve(record: Record, at: float) -> dict[str, list[str]]:
     return work
 
 
-def to_approve_with(record: Record, hosts: Collection[str], at: float) -> dict[str, list[str]]:
-    """The keys of the events that a machine approves in the very call by which it becomes prepared for them: of each only the machine
-    itself is missing, and it is the one that approves. Whether it is prepared by then it sees itself.
-
-    :arg hosts: Windows machines of which nothing but their mark is left to be done: each call of one takes a start of PowerShell
-    """
-    work: dict[str, list[str]] = {}
-    for host in hosts:
-
-        def with_it(record: Record, machine: MachineState, key: str, at: float, host: str = host) -> bool:
-            return machine["host"] == host or is_prepared(record, machine, key, at)
-
-        for key, entry in record["events"].items():
-            choice = choice_of(record, key, entry, at, with_it) if key in mark_keys(record["hosts"][host]) else None
-            if choice and choice.host == host and _fits(record, key, work.get(host, [])):
-                work.setdefault(host, []).append(key)
-    return work
-
-
 def to_see_again(record: Record, at: float) -> list[str]:
-    """Machines of events that are ready but for this: what their marks said is too old by now, or will be when those have answered whose
-    marks are.
-    """
+    """Machines of events that are ready but for this: what their marks said is too old by now."""
     found: list[str] = []
     for key, entry in record["events"].items():
         if not _may_be_approved(record, entry, at) or codes(entry) != {"not_prepared"}:
             continue
         if decision_of(record, key, entry, at, was_prepared).approve:
             machines = [record["hosts"][host] for host in entry["affected"] if needs_preparation(entry, host)]
-            old = [machine for machine in machines if not is_prepared(record, machine, key, at)]
-            then = at + max((machine["start"] for machine in old), default=0.0)
-            found += [machine["host"] for machine in machines if not is_prepared(record, machine, key, then)]
+            found += [machine["host"] for machine in machines if not is_prepared(record, machine, key, at)]
     return list(dict.fromkeys(found))
 
 
@@ -215,20 +191,11 @@ def _fits(record: Record, key: str, keys: list[str]) -> bool:
     return all(named(other) == named(key) for other in keys)
 
 
-def choice_of(
-    record: Record, key: str, entry: EventState, at: float, prepared: Prepared | None = None
-) -> Choice | None:
-    """Who approves an event now; None when it isn't ready, or needs no approval any more.
-
-    :arg prepared: whether a machine counts as prepared, where that is not by its mark alone
-    """
+def choice_of(record: Record, key: str, entry: EventState, at: float) -> Choice | None:
+    """Who approves an event now; None when it isn't ready, or needs no approval any more."""
     if not _may_be_approved(record, entry, at):
         return None
-    if prepared:
-        against = {reason.code for reason in decision_of(record, key, entry, at, prepared).reasons}
-    else:
-        against = codes(entry)
-    if against - {"not_before"}:
+    if codes(entry) - {"not_before"}:
         return None  # when its time has come, what kept it from being approved until then is worth more than that
     approvers = [_approver(record, key, entry, machine, at) for machine in record["hosts"].values()]
     left, tries = not_before(entry) - at, entry["approval"]["tries"]
@@ -254,7 +221,6 @@ def _approver(record: Record, key: str, entry: EventState, machine: MachineState
     affected = any(host in other["affected"] for other in record["events"].values() if is_handled(other))
     return Approver(
         host=host,
-        is_linux=machine["is_linux"],
         shown=key in machine["shows"],
         affected=affected,
         own=host in entry["affected"],

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Who polls in the next tick: everybody whom an event concerns, the others in turn, and all on behalf of their scopes. And when a machine may
-be called, and how long that call may take: nobody waits long for one that is slow, or dead. Pure.
+be called, and how long that call may take: nobody waits long for one that is dead. Pure.
 
 Private to this collection.
 """
@@ -13,11 +13,10 @@ import math
 from collections.abc import Collection
 
 from ...module_utils._core.mark_view import COPIED, EXPIRED, OURS, RUN, WATCHER
-from .capacity import SLACK
-from .evaluation import is_given_up, is_handled, needs_preparation, took_away
-from .event_terms import preparation_end, seconds_needed, wanted_from
+from .evaluation import is_handled, took_away
+from .event_terms import wanted_from
 from .hosts import back_off
-from .marks import is_its_watchers, mark_keys, phase, whose
+from .marks import is_its_watchers, whose
 from .run_events import is_open
 from .schema import EventState, MachineState, Record
 from .scopes import can_look, members, near, sentinels
@@ -29,7 +28,7 @@ BY_TURNS = 20.0
 """Seconds after which another scope is looked at while something is under way: 30 with the tick's own length."""
 
 BY_TURNS_SPOT = 2.0
-"""The same where a Preempt may give 30 s: 10 with the length of a slow tick."""
+"""The same where a Preempt may give 30 s."""
 
 ASK_AGAIN = 10.0
 """Seconds after which a machine is asked again who it is, when it could not say."""
@@ -173,7 +172,7 @@ def _of_event(record: Record, key: str, entry: EventState, affected: Collection[
     """Those it affects, and a few others that are shown it, or may be: rather machines that no event affects."""
     machines = [record["hosts"][host] for host in near(record, entry) if host not in entry["affected"]]
     machines = [one for one in machines if not one["lost"] and one["host"] not in entry["lacking"]]
-    machines.sort(key=lambda one: (one["host"] in affected, key not in one["shows"], not one["is_linux"]))
+    machines.sort(key=lambda one: (one["host"] in affected, key not in one["shows"]))
     lacking = list(entry["lacking"])[:1]  # it may be late, or show that the scope is none
     return {*entry["affected"], *(one["host"] for one in machines[:ENOUGH]), *lacking}
 
@@ -203,86 +202,24 @@ def seconds_until_due(record: Record, at: float) -> float:
 # ---- when a machine may be called, and how long that may take ----
 
 LIMIT = 10.0
-"""Seconds for a call that does not wait."""
+"""Seconds for a call, beside those for which it waits."""
 
-LIMIT_WINDOWS = 60.0
-"""The same for a Windows machine, for up to two starts of PowerShell: over WinRM, on a small VM with a virus scanner, each takes long."""
-
-LIMIT_WINDOWS_SHARED = 20.0
-"""The same while others have work and wait for it. Where that was too short, the next one has more."""
-
-STARTS = 3.0
-"""So many times what the last start of PowerShell took may a call take: two starts, and some more."""
+START = 10.0
+"""Seconds more for a Windows machine: its PowerShell stays, but may have to be started first, which takes 1 to 3 s, and 14 s where the machine
+is very busy."""
 
 DOUBLINGS = 2
 """How often a call has twice the time of one that lasted until its limit: machine or controller may only be slow."""
 
-WINDOWS_EVERY = 12.0
-"""Seconds after which a Windows machine that has nothing to do polls beside Linux ones: a call costs it a start of PowerShell."""
 
-WINDOWS_EVERY_SPOT = 2.0
-"""The same for those of a scope that has a Spot machine: 10 with a rest and a slow call."""
-
-
-def may_be_called(record: Record, host: str, at_once: bool, at: float) -> bool:
-    """Whether it is time for a call to a machine.
-
-    :arg at_once: whether there is something to do for it, so that a Windows machine does not wait until it is its time to poll
-    """
-    machine = record["hosts"][host]
-    if machine["aside"] or at < machine["again"]:
-        return False
-    if machine["is_linux"]:
-        return True
-    every = WINDOWS_EVERY_SPOT if machine["scope"] in spot_scopes(record) else WINDOWS_EVERY
-    is_due = machine["answered"] is None or at - machine["answered"] >= every
-    return at_once or is_due or not _linux_under_way(record, at)
+def may_be_called(machine: MachineState, at: float) -> bool:
+    """Whether it is time for a call to a machine."""
+    return not machine["aside"] and at >= machine["again"]
 
 
-def _linux_under_way(record: Record, at: float) -> bool:
-    """Whether a Linux machine polls, or has something under way."""
-    return any(record["hosts"][host]["is_linux"] for host in _concerned(record, at))
-
-
-def _concerned(record: Record, at: float) -> set[str]:
-    """The hosts that have something under way, or see an event that others are prepared for."""
-    concerned = {host for entry in record["events"].values() if is_handled(entry) for host in entry["sightings"]}
-    concerned |= {host for entry in record["events"].values() if is_handled(entry) for host in entry["affected"]}
-    concerned |= {host for host, machine in record["hosts"].items() if bears_ours(record, machine, at)}
-    return concerned
-
-
-def seconds_limit(record: Record, machine: MachineState, at: float) -> float:
+def seconds_limit(machine: MachineState) -> float:
     """Seconds that a call may take beside what it waits."""
-    if machine["is_linux"]:
-        return (machine["call_timeout"] or LIMIT) * 2.0 ** min(machine["hung"], DOUBLINGS)
-    if not _concerned(record, at) - {machine["host"]}:
-        return _longest(machine)
-    limit = min(_longest(machine), _shared(machine, machine["failures"]))
-    if took_away(record, machine["host"]):
-        return LIMIT_WINDOWS_SHARED
-    return min(limit, max(LIMIT_WINDOWS_SHARED, _spare(record, machine, at))) if machine["failures"] else limit
-
-
-def _spare(record: Record, machine: MachineState, at: float) -> float:
-    """Seconds before the preparation of another machine has to begin: a call from which perhaps nothing comes back must end before."""
-    return min(
-        (
-            preparation_end(entry, other) - seconds_needed(other) - SLACK - at
-            for key, entry in record["events"].items()
-            if is_open(entry) and entry["started"] is None and not is_given_up(entry)
-            for other in (record["hosts"][host] for host in entry["affected"])
-            if other is not machine and not other["lost"] and needs_preparation(entry, other["host"])
-            if not (phase(other) == "prepared" and key in mark_keys(other))
-        ),
-        default=math.inf,
-    )
-
-
-def _longest(machine: MachineState) -> float:
-    return machine["call_timeout"] or LIMIT_WINDOWS
-
-
-def _shared(machine: MachineState, failures: int) -> float:
-    """Seconds that a Windows machine seems to need after so many calls that had to be ended."""
-    return float(max(LIMIT_WINDOWS_SHARED, STARTS * machine["start"]) * 2.0 ** min(failures, 10))
+    times = 2.0 ** min(machine["hung"], DOUBLINGS)
+    if machine["call_timeout"]:
+        return machine["call_timeout"] * times
+    return LIMIT * times + (0.0 if machine["is_linux"] else START)

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from ...module_utils._text import listed
 
 SLACK = 15.0
-"""Seconds that a preparation begins before the last moment, as decisions are made once a tick, and every third on Windows."""
+"""Seconds that a preparation begins before the last moment: a call may have to be made a second time."""
 
 
 class Candidate(NamedTuple):

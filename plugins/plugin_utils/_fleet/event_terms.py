@@ -34,6 +34,7 @@ PER_STEP = 4.0
 """Seconds from one step to the next: a tick, where they are not all done in one call."""
 
 PER_STEP_WINDOWS = 10.0
+"""The same on Windows, where Ansible's modules do each step: two of them or three, and each starts a PowerShell of its own."""
 
 SHARE_OF_NOTICE_FOR_MARGIN = 0.25
 """Of the notice, that a margin takes at most: a run decides once a tick, and that has to fit into a Preempt's 30 s (S4.13)."""

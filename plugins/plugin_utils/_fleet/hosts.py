@@ -71,7 +71,6 @@ def new_machine(facts: HostFacts, options: HostOptions) -> MachineState:
         "renewals": 0,
         "uptime": None,
         "boot_id": "",
-        "start": 0.0,
         "quickest": 0.0,
         "hung": 0,
         "heard": None,
@@ -142,7 +141,6 @@ def take_answer(machine: MachineState, answer: Mapping[str, Any], ended: float, 
     machine["answered"] = at
     machine["boot_id"] = str(answer.get("boot_id") or "")
     machine["uptime"] = answer.get("uptime")
-    machine["start"] = float(answer.get("start") or 0.0)
     machine["heard"] = answer.get("heard")
     machine["watcher"] = answer.get("watcher")
     machine["confirmations"] = [str(event_id).upper() for event_id in answer.get("yes") or ()]

@@ -11,14 +11,12 @@ Private to this collection.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from typing import Any
+from collections.abc import Collection
 
 from ...module_utils._clock import Moment
 from ...module_utils._core import mark_view as core
 from ...module_utils._core.mark_view import WATCHER, Asker, MarkView, is_made_for, is_made_for_azure
 from ...module_utils._core.messages import Reason
-from ...module_utils._steps.sequence import BEGUN, DONE
 from ...module_utils._text import clause, listed, one_line
 from ...module_utils._watcher.host.linux_host import LINUX
 from ...module_utils._watcher.host.windows_host import WINDOWS
@@ -78,19 +76,6 @@ def has_restarted(machine: MachineState) -> bool:
     return bool(machine["boot_id"]) and machine["boot_id"] != core.prepared_under(mark)
 
 
-def is_all_done(machine: MachineState) -> bool:
-    """Whether nothing but its mark keeps the machine from being prepared: its steps have been done, as far as others have just said."""
-    outcomes = machine["outcomes"]
-
-    def is_done(entry: Mapping[str, Any]) -> bool:
-        came = outcomes.get(entry["key"]) or {}
-        is_over = entry["state"] == BEGUN and came.get("state") == "done"
-        return entry["state"] == DONE or is_over or not entry["words"]
-
-    steps = (machine["mark"] or {}).get("steps") or []
-    return phase(machine) == "preparing" and bool(steps) and all(is_done(entry) for entry in steps)
-
-
 def holder_words(machine: MachineState) -> str:
     """Whose the mark is, and since when, for people."""
     mark = machine["mark"] or {}
@@ -145,7 +130,7 @@ def _is_marked(machine: MachineState, key: str) -> bool:
 def _why_not_prepared(record: Record, machine: MachineState, key: str, at: float, age: float | None) -> str:
     view, watcher = view_of(record, machine, at), machine["watcher"]
     left_out = view.owner == WATCHER and bool(watcher and watcher["lacks"])
-    return core.why_not_prepared_for(view, key, machine["boot_id"], age, machine["start"], left_out)
+    return core.why_not_prepared_for(view, key, machine["boot_id"], age, left_out)
 
 
 def _was_affected_since(record: Record, machine: MachineState, key: str, at: float) -> bool:

@@ -8,7 +8,7 @@ Private to this collection.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from ...module_utils._core.mark_view import COPIED, EXPIRED, NOBODY, OURS, WATCHER
@@ -145,22 +145,6 @@ def _note_prepared(record: Record, machine: MachineState, at: float) -> None:
         if entry and entry["gone"] is None and not _counts(entry, machine):
             entry["prepared"][host] = _result(machine, _DO, True, "", machine["begun"], at)
             entry["restarted"].pop(host, None)
-            happened(record, at, "prepared", _in_seconds(host, entry["prepared"][host]), key, host)
-
-
-def note_all_done(record: Record, machine: MachineState, event_ids: Iterable[str], at: float) -> None:
-    """That a machine was prepared when others had done the last of its steps: it was approved in the call that was to note it, so that
-    its events may have started by the time when its mark is seen.
-
-    :arg at: when they had
-    """
-    host = machine["host"]
-    for key in (event_id.upper() for event_id in event_ids):
-        entry = record["events"].get(key)
-        if entry and entry["gone"] is None and host not in entry["restarted"] and not _counts(entry, machine):
-            entry["prepared"][host] = _result(machine, _DO, True, "", machine["begun"], at)
-            # It was approved, or was to be, as one that has not started.
-            entry["announced"] = max(entry["announced"], at)
             happened(record, at, "prepared", _in_seconds(host, entry["prepared"][host]), key, host)
 
 

@@ -24,7 +24,7 @@ from .evaluation import give_turns, match_and_decide
 from .hosts import count_lost, new_machine, refuse_same, set_namesakes_aside, take_answer, take_hello
 from .lost_marks import give_up, with_lost_mark
 from .options import checked_options, typed
-from .outages import follow, note_all_done, note_restarts, take_go, take_mark, take_steps
+from .outages import follow, note_restarts, take_go, take_mark, take_steps
 from .recalled import stop_recalling, take_bearers, take_recalled
 from .reports import note, note_clock
 from .run_events import Look, events_of, has_document, has_failed, message_of, take_looks
@@ -152,16 +152,12 @@ def _take_answers(record: Record, answers: Answers, at: float) -> list[Look]:
         if call is None:
             continue
         note_answered(record, machine)
-        before, went, ended = call["decided"], _with_approval(call["requests"]), _ended(call, answer, at)
+        ended = _ended(call, answer, at)
         if answer.get("lost") or answer.get("answers") is None:
             why = str(answer.get("lost") or "it gave no answer: see its errors above")
-            if went:
-                note_all_done(record, machine, went["events"], before)
             _take_lost(record, machine, call, why, ended, at)
             machine["left"] = bool(answer.get("left"))
             continue
-        if went and answer["answers"][call["requests"].index(went)].get("state") == "prepared":
-            note_all_done(record, machine, went["events"], before)
         note_duration(record, machine, call, ended)
         _take_one(record, machine, call["requests"], answer, ended, at)
         for request, one in zip(call["requests"], answer["answers"], strict=False):
@@ -169,12 +165,6 @@ def _take_answers(record: Record, answers: Answers, at: float) -> list[Look]:
             if found is not None:
                 looks += _take_look(record, machine, found, ended, at)
     return looks
-
-
-def _with_approval(requests: list[dict[str, Any]]) -> dict[str, Any] | None:
-    """What a machine is to become by the call that has it approve, too."""
-    goes = [request for request in requests if request["do"] == "go"]
-    return goes[0] if goes and any(request["do"] == "approve" for request in requests) else None
 
 
 def _ended(call: Call, answer: Mapping[str, Any], at: float) -> float:
@@ -196,8 +186,6 @@ def _lately(record: Record, at: float) -> dict[str, list[str]]:
 
 def _take_lost(record: Record, machine: MachineState, call: Call, why: str, ended: float, at: float) -> None:
     count_lost(machine, why, at, hung=duration(call, ended) >= call["seconds"])
-    if machine["heard"]:
-        machine["heard"].pop("known", None)  # it is most likely another boot by then
     for request in call["requests"]:
         if request["do"] == "approve":
             take_lost_approval(record, machine["host"], request["ids"], machine["lost"], at)
@@ -220,14 +208,10 @@ def _take_one(
     take_steps(machine, answer)
     asked = any(request["do"] == "go" and request["to"] == "recovered" for request in requests)
     take_mark(record, machine, earlier, asked, at)
-    went = {"state": "prepared"}
     for request, one in zip(requests, answer["answers"], strict=False):
-        went = one if request["do"] == "go" else went
         if request["do"] == "go":
             take_go(record, machine, request, one, at)
-        elif request["do"] == "approve" and (
-            went.get("state") == "prepared" or one.get("approved") or one.get("failure")
-        ):
+        elif request["do"] == "approve":
             take_approval(record, machine["host"], request["ids"], one, at)
         elif request["do"] == "put_aside":
             machine["why"] = first_line(one.get("problem"), 1000)

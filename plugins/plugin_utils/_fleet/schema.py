@@ -109,7 +109,6 @@ class MachineState(TypedDict):
     renewals: int  # how often its holder has renewed it since it was first seen
     uptime: float | None
     boot_id: str
-    start: float  # seconds that the last start of PowerShell on it took; 0 where none is needed
     heard: dict[str, Any] | None  # its uptime when its last answer came, as the action that called it has noted it
     confirmations: list[str]  # keys of the events that a person has confirmed
     recovered_by_force: list[str]  # keys of the events despite which a person has recovered it

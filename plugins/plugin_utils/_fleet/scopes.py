@@ -42,7 +42,7 @@ def can_look(machine: MachineState) -> bool:
 
 
 def sentinels(record: Record, avoid: Collection[str] = ()) -> dict[str, str]:
-    """The machine that looks on behalf of each scope: one that can, Linux machines first, as a look costs them less.
+    """The machine that looks on behalf of each scope: one that can.
 
     :arg avoid: hosts that are only taken where there is nobody else: an event affects them
     """
@@ -50,9 +50,7 @@ def sentinels(record: Record, avoid: Collection[str] = ()) -> dict[str, str]:
     lacking = _lacking(record)
     for scope, hosts in members(record).items():
         machines = [record["hosts"][host] for host in hosts]
-        machines.sort(
-            key=lambda one: (not can_look(one), one["host"] in avoid, one["host"] in lacking, not one["is_linux"])
-        )
+        machines.sort(key=lambda one: (not can_look(one), one["host"] in avoid, one["host"] in lacking))
         chosen[scope] = machines[0]["host"]
     return chosen
 

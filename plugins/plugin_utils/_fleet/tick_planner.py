@@ -12,11 +12,9 @@ import math
 from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
-from ...module_utils._core.mark_view import COPIED, FRESH, LEASE, OURS
-from ...module_utils._core.tracked_event import UNBROKEN
-from .approving import approve_request, note_sent, to_approve, to_approve_with, to_see_again
+from ...module_utils._core.mark_view import COPIED, LEASE, OURS
+from .approving import approve_request, note_sent, to_approve, to_see_again
 from .call_schedule import (
-    STARTS,
     is_to_be_asked,
     is_under_way,
     lookers,
@@ -27,8 +25,8 @@ from .call_schedule import (
     unseen,
 )
 from .evaluation import is_given_up, is_handled
-from .marks import has_restarted, is_all_done, phase, whose
-from .run_events import is_open, not_before
+from .marks import phase, whose
+from .run_events import not_before
 from .schema import Call, MachineState, Record, Todo
 from .scopes import can_look, sentinels
 from .targets import Target, target
@@ -38,9 +36,6 @@ LONGEST_LOOK = 100.0
 
 LONGEST_LOOK_SPOT = 45.0
 """The same on behalf of a Spot machine, whose notice may be 30 s."""
-
-LONGEST_WATCH = 30.0
-"""The same while a Windows machine is out of service, of whose lease that uses up a quarter."""
 
 REST_MOVING = 1.0
 """Seconds between two calls of a machine while machines go through their steps."""
@@ -55,31 +50,20 @@ def todo_of(record: Record, at: float) -> Todo:
         return _last_todo(record, at)
     approve = to_approve(record, at)
     targets = {host: target(record, machine, at) for host, machine in record["hosts"].items()}
-    finishing = [
-        host for host, goal in targets.items() if goal and _finishes(record["hosts"][host], goal) and not approve
-    ]
-    with_mark = to_approve_with(record, finishing, at)
     idle = not (approve or any(targets.values()) or is_under_way(record, at))
     looking, again = lookers(record, at), set(to_see_again(record, at))
-    requests = _idle_requests(record, at) if idle else _requests(record, targets, approve, with_mark, looking, at)
+    requests = _idle_requests(record, at) if idle else _requests(record, targets, approve, looking, at)
     requests = {
         host: requests[host]
-        for host in record["hosts"]
-        if host in requests
-        and _is_free(record["hosts"][host], bool(targets[host]) or host in approve)
-        and may_be_called(
-            record,
-            host,
-            idle or host in approve or host in again or bool(targets[host]),
-            at,
-        )
+        for host, machine in record["hosts"].items()
+        if host in requests and _is_free(machine, bool(targets[host]) or host in approve) and may_be_called(machine, at)
     }
     again &= requests.keys()
     if again:  # the others would not be free when these have answered
         requests = {
             host: asked for host, asked in requests.items() if host in again or host in approve or targets[host]
         }
-    pace = Pace(idle, any(targets.values()), {*approve, *with_mark, *again})
+    pace = Pace(idle, any(targets.values()), {*approve, *again})
     calls = {}
     # They are sent in this order: many take a while on a busy controller, and an approval is not to wait for them.
     for host, asked in sorted(requests.items(), key=lambda item: item[0] not in approve):
@@ -124,20 +108,6 @@ def _last_todo(record: Record, at: float) -> Todo:
     }
 
 
-def _finishes(machine: MachineState, goal: Target) -> bool:
-    """Whether the call writes that a Windows machine is prepared, and does nothing else."""
-    is_on_its_way = goal.to == "prepared" and not (goal.take or goal.no_new_steps or goal.redo_after_reboot)
-    return not machine["is_linux"] and is_on_its_way and is_all_done(machine)
-
-
-def _only_asks(machine: MachineState, goal: Target, at: float) -> bool:
-    """Whether nothing will be done but to ask others for the initial states of the steps: on a Windows machine that has just looked, no start
-    of PowerShell is needed for that."""
-    is_new = machine["mark"] is None and machine["steps"] and not (machine["before"] or machine["outcomes"])
-    has_looked = machine["looked"] is not None and at - machine["looked"] <= FRESH
-    return goal.to == "prepared" and bool(is_new) and not machine["is_linux"] and has_looked
-
-
 def _is_free(machine: MachineState, is_needed: bool) -> bool:
     """Whether no call to it is under way; one that only waits for a change is given up where there is something to do for the machine."""
     call = machine["flying"]
@@ -162,7 +132,6 @@ def _requests(
     record: Record,
     targets: Mapping[str, Target | None],
     approve: Mapping[str, list[str]],
-    with_mark: Mapping[str, list[str]],
     looking: Collection[str],
     at: float,
 ) -> dict[str, list[dict[str, Any]]]:
@@ -173,35 +142,13 @@ def _requests(
         goal = targets[host]
         if host in approve:
             requests.append(approve_request(record, machine, approve[host], at))
-        elif goal and host in with_mark:
-            requests += [_go(machine, goal, record), approve_request(record, machine, with_mark[host], at)]
-        elif goal and _only_asks(machine, goal, at):
-            requests.append(_go(machine, goal, record))
         elif goal:
             requests += [_go(machine, goal, record), _look(machine, 0.0)]
         elif host in looking or requests:
             requests.append(_look(machine, 0.0))
         if requests:
             asked[host] = requests
-    if len(asked) == 1:
-        host = next(iter(asked))
-        if len(asked[host]) == 1 and targets[host] is None and _only_waits(record, record["hosts"][host]):
-            return {host: [_look(record["hosts"][host], min(LONGEST_WATCH, _wait(record, at)))]}
     return asked
-
-
-def _only_waits(record: Record, machine: MachineState) -> bool:
-    """Whether all that is left to a Windows machine is to see that its events are over: they have started, and what they were to do to
-    it seems to be done, so that no connection is cut by them. Nobody else waits for this call."""
-    open_ones = [entry for entry in record["events"].values() if is_open(entry)]
-    is_under_it = bool(open_ones) and all(
-        entry["started"] is not None
-        and not entry["closed"]
-        and machine["host"] in entry["sightings"]
-        and all(sighting["absent"] is None for sighting in entry["sightings"].values())
-        for entry in open_ones
-    )
-    return not machine["is_linux"] and not machine["failures"] and is_under_it and has_restarted(machine)
 
 
 def _idle_requests(record: Record, at: float) -> dict[str, list[dict[str, Any]]]:
@@ -245,7 +192,8 @@ def _go(machine: MachineState, goal: Target, record: Record) -> dict[str, Any]:
         "events": goal.events,
         "left": round(goal.left, 1),
         "lease": _lease(record),
-        # The first call shows that there is a mark, and the next one, which follows at once, waits for what comes of its steps.
+        # The first call shows that there is a mark, and the next one, which follows at once, waits for what comes of its steps. A Windows
+        # machine has none of its own.
         "stay": machine["is_linux"] and machine["mark"] is not None,
         "before": machine["before"],
         "outcomes": machine["outcomes"],
@@ -270,7 +218,7 @@ def _call(record: Record, machine: MachineState, requests: list[dict[str, Any]],
         "requests": requests,
         "run": record["run"]["run"],
         "number": machine["number"],
-        "seconds": wait + seconds_limit(record, machine, at),
+        "seconds": wait + seconds_limit(machine),
         "resource_name": machine["resource_name"],
         "vm_id": machine["vm_id"],
         "heard": machine["heard"],
@@ -328,16 +276,12 @@ def _due(
 
 def _rest(record: Record, machine: MachineState, goal: Target | None, pace: Pace) -> float:
     """Seconds between two calls of a machine."""
-    # Where it has to start a PowerShell, that is a rest by itself while something moves, and else costs more than it brings.
-    start = machine["start"]
     if goal:
-        is_pending = any(one.get("state") == "pending" for one in machine["outcomes"].values())
-        return 0.0 if machine["is_linux"] and not is_pending else max(REST_MOVING - start, 0.0)
-    if pace.idle or pace.moves:
-        return REST_MOVING
-    if spot_scopes(record):
-        return REST_WATCHING
-    return max(REST_WATCHING, min(STARTS * start, UNBROKEN - start - REST_MOVING))
+        came = [one.get("state") for one in machine["outcomes"].values()]
+        # What others have done is noted at once, and a call of a Linux machine lasts as long as its own steps do.
+        is_news = "pending" not in came and bool(came or machine["before"])
+        return 0.0 if is_news or (machine["is_linux"] and not came) else REST_MOVING
+    return REST_MOVING if pace.idle or pace.moves else REST_WATCHING
 
 
 def _until_due(record: Record, calls: Mapping[str, Call], at: float) -> float:

@@ -78,15 +78,13 @@ def result(answer: Mapping[str, Any], seconds: float, wall: float) -> dict[str, 
     :arg seconds: what the call took here, with the way there and back, by which the looks in it have aged
     :arg wall: the Unix time here when it came
     """
-    found = {key: answer.get(key) for key in [*nothing(""), "start", "age"]}
+    found = {key: answer.get(key) for key in [*nothing(""), "age"]}
     found["answers"] = answers_with_variables(found["answers"], MAINTAIN)
     on_the_way = max(0.0, seconds - (found["took"] or 0.0))
     if found["took"] is not None:
         found["took"] = round(found["took"] + on_the_way, 3)
         # Of what is said of the mark: a run may have been stopped while the answer was on its way.
         found["age"] = round(on_the_way + (answer.get("age") or 0.0), 3)
-    if answer.get("known"):
-        found["known"] = dict(answer["known"], age=answer["known"]["age"] + on_the_way)
     for one in found["answers"] or ():
         if "wall" in one:
             one["ahead"] = round(_ahead(one.pop("wall"), wall - seconds, wall), 1)
@@ -104,27 +102,14 @@ def _ahead(wall: float, began: float, ended: float) -> float:
     return max(0.0, wall - ended) + min(0.0, wall - began)
 
 
-def heard(answer: dict[str, Any], at: float) -> dict[str, Any] | None:
-    """Which uptime the machine showed, and when that came; None where it did not say. And what else its next call may begin with, which
-    is taken out of the answer.
+def heard(answer: Mapping[str, Any], at: float) -> dict[str, Any] | None:
+    """Which uptime the machine showed, and when that came; None where it did not say.
 
     :arg at: by :func:`._clock.steady`
     """
-    known = answer.pop("known", None)
     if answer["uptime"] is None:
         return None
-    found = {"uptime": answer["uptime"], "boot_id": answer["boot_id"], "at": at}
-    return dict(found, known=known) if known else found
-
-
-def known(last: Mapping[str, Any] | None, at: float) -> Mapping[str, Any] | None:
-    """What the call to a Windows machine that is made now may begin with.
-
-    :arg last: what was heard of the machine last
-    :arg at: now, by :func:`._clock.steady`
-    """
-    found = (last or {}).get("known")
-    return dict(found, age=found["age"] + at - last["at"]) if last and found else None
+    return {"uptime": answer["uptime"], "boot_id": answer["boot_id"], "at": at}
 
 
 def within(last: Mapping[str, Any], at: float, seconds: float) -> dict[str, Any]:

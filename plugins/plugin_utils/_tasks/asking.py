@@ -24,7 +24,7 @@ from .calls import why_none
 from .given import HostVariables, OptionTypes, Reach
 from .machine_line import MachineCall, MachineLine, Target
 
-SECONDS, SECONDS_ON_WINDOWS = 30.0, 60.0
+SECONDS = 30.0
 """That a call has, unless the inventory says it."""
 
 LOOK: Sequence[Mapping[str, Any]] = ({"do": "hello"}, {"do": "look", "wait": 0})
@@ -131,7 +131,7 @@ class Machines:
     def _send(self, host: str, asking: Asking) -> None:
         said, reach = self._machines[host].said, self._machines[host].reach
         holder = asking.mark.get("holder") or {}
-        seconds = float(reach.options["call_timeout"]) or (SECONDS if said.is_linux else SECONDS_ON_WINDOWS)
+        seconds = float(reach.options["call_timeout"]) or SECONDS
         call = {
             "requests": list(asking.requests),
             "run": holder.get("run", ""),

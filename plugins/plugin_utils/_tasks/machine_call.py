@@ -34,7 +34,6 @@ from .._machine.call import (
     as_asked,
     harmless,
     heard,
-    known,
     limit,
     result,
     timely,
@@ -58,7 +57,6 @@ CALL: dict[str, dict[str, Any]] = dict(
             uptime=dict(type="float"),
             boot_id=dict(type="str"),
             at=dict(type="float"),
-            known=dict(type="dict"),  # of a Windows machine: what the next call may begin with
         ),
     ),
     # When the call was decided, by the clock of _clock.steady, as `ended` and `heard` are
@@ -123,9 +121,7 @@ class MachineCallAction(BoundedAction):
         sent = harmless(requests) if refused else timely(requests, steady())
         if self._task.check_mode:
             options["run"] = ""  # or a look would renew the mark
-        elif self.is_windows:  # it makes sure on the machine itself
-            options["known"] = known(last, steady())
-        elif last:
+        elif last and not self.is_windows:  # which the program asks for its uptime in the same call
             options["within"] = within(last, steady(), seconds)
 
         given = {name: value for name, value in options.items() if value not in (None, "")}

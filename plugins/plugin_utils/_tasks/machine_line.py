@@ -18,7 +18,6 @@ from .._drain import orders
 from .._drain.calling import SECONDS, CallingAction
 from .._drain.elsewhere import aged
 from .._drain.way import Order
-from .._fleet.call_schedule import STARTS
 from .._lines.lines import Lines
 from .._lines.reach import reached, variables_of
 from . import machine_call
@@ -69,6 +68,10 @@ class ModuleCall(NamedTuple):
 
     def packed(self) -> dict[str, Any]:
         return {"kind": "module", **self._asdict()}
+
+
+SECONDS_ON_WINDOWS = 30.0
+"""That a call of a module has there: each starts a PowerShell of its own, which takes 3 to 4 s, and 14 s where the machine is very busy."""
 
 
 class _Action(machine_call.MachineCallAction, CallingAction):
@@ -125,8 +128,7 @@ class MachineLine:
     def _round(self, round: Mapping[str, Any], answer: Mapping[str, Any], jobs: Mapping[str, Any]) -> dict[str, Any]:
         steps = self._variables[PLAN]["steps"]
         secret = any(step["key"] == round["key"] and step.get("no_log") for step in steps)
-        # A Windows machine says how long a start of PowerShell took just now
-        seconds = max(SECONDS, STARTS * float(answer.get("start") or 0.0))
+        seconds = SECONDS_ON_WINDOWS if self._action.is_windows else SECONDS
 
         def made(order: Order) -> dict[str, Any]:
             try:

@@ -110,7 +110,7 @@ def promptness(run: RunFacts) -> Iterator[str]:
         ready = run.ready(event)
         if ready is None or run.beside_others:
             continue
-        limit = 10.0 + run.slowness(45.0, 8)
+        limit = 10.0
         posted = [post["at"] for post in run.lines("post") if post["event"] == event.id]
         until = min([ready + limit, *posted])
         if event.started is not None and event.started <= until or event.left is not None and event.left <= until:
@@ -135,7 +135,7 @@ def brought_back_early(run: RunFacts) -> Iterator[str]:
         for event in run.plain_events_of(host):
             if event.shown > at or (event.left is not None and event.left < at):
                 continue
-            tick = 12.0 + run.slowness(0, 6)  # a call takes so long
+            tick = 12.0  # a call takes so long
             tick += HANGS if run.hung_while_writing(host, at) else 0.0
             if event.started is not None and event.started < at - tick:
                 if not run.grown_lately(event, host, at, tick) and not run.nobody_could_see(host, event.shown, at):
@@ -167,7 +167,7 @@ def in_time(run: RunFacts) -> Iterator[str]:
         ):
             continue
         first = max(event.shown, run.began)
-        room = line["at"] - first - run.needs([event]) - (60 if run.fleet.calm else 100) - run.slowness(40, 10)
+        room = line["at"] - first - run.needs([event]) - (60 if run.fleet.calm else 100) - run.start()
         if (
             room > 0
             and all(run.sound(other, first, line["at"]) for other in run.affected(event))
@@ -230,7 +230,7 @@ def returned(run: RunFacts) -> Iterator[str]:
         # Who is still being recovered, or is another's by then, is not to be prepared anew at once.
         if others or event.grows or run.beside_others or run.marked_at(host, event.returned):
             continue
-        room = at - event.returned - run.needs([event]) - (60 if run.fleet.calm else 100) - run.slowness(40, 10)
+        room = at - event.returned - run.needs([event]) - (60 if run.fleet.calm else 100) - run.start()
         seen = [
             look
             for look in run.lines("looked")
@@ -249,7 +249,7 @@ def back_in_time(run: RunFacts) -> Iterator[str]:
             if event.left is None or event.type in GONE_FOR_GOOD or event.left < run.began:
                 continue
             since = max(event.left, machine.away_until if machine.away_until < 1e5 else 1e9)
-            due = since + sum(step.undo_seconds for step in machine.steps) + 60 + run.slowness(60, 15)
+            due = since + sum(step.undo_seconds for step in machine.steps) + 60 + run.start()
             # It can't bring back what it did not hold yet: a dead run's lease was not over.
             due += max(run.held_since(host, due) - since, 0.0)
             others = [
@@ -313,7 +313,7 @@ def put_back(run: RunFacts) -> Iterator[str]:
             # Where the person's word went with the disk, the run knows of its own mark only, and takes that back.
             if run.lost_its_disk(host, recovered["at"], line["at"]):
                 continue
-            if later and mine and line["at"] > recovered["at"] + 12 + run.slowness(0, 4):
+            if later and mine and line["at"] > recovered["at"] + 12:
                 yield f"put-back: at {line['at']:.1f} {line['what']} for {kept}, despite which {host} was put back at {recovered['at']:.1f}"
 
 
@@ -348,7 +348,7 @@ def reverted(run: RunFacts) -> Iterator[str]:
             continue
         failed = run.gave_up(event)
         needs = sum(step.limit for step in steps) + sum(step.undo_seconds for step in steps)
-        room = line["at"] - (failed or 1e9) - needs - 60 - run.slowness(90, 15)
+        room = line["at"] - (failed or 1e9) - needs - 60 - run.start()
         others = [other for other in run.events_of(host) if other is not event and other.shown < line["at"]]
         if (
             failed

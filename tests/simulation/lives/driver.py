@@ -203,9 +203,6 @@ class Run:
         mark = machine.mark or {}
         if not machine.is_up or mark.get("phase") == "half":
             return False
-        is_prepared = mark.get("phase") == "prepared"
-        if is_prepared and not machine.is_linux and machine.boot_id != (mark.get("again") or mark["boot_id"]):
-            return False  # it is under its event, whose end is all that is left to be seen, and each look takes a start of PowerShell
         known = (self.record["hosts"][host].get("mark") or {}).get("holder")
         return "holder" in mark and mark["holder"]["run"] == self.name and known == mark["holder"]
 

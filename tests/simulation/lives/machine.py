@@ -26,6 +26,7 @@ machine_rate = collection.part("module_utils._machine.machine_rate")
 UNBROKEN = collection.part("module_utils._imds.transport").UNBROKEN
 
 WALL = 1_800_000_000.0
+PAUSE = 0.2  # seconds between two requests of a line to the metadata service of a Windows machine
 STALE = 1.6  # seconds for which some machines are shown what was shown before
 
 
@@ -67,6 +68,7 @@ class Machine:
         self.waited_for = Signal()
         self.asked: dict[str, deque[float]] = {}  # when its metadata service was: of those who count together
         self.requests: list[float] = []  # as the machine program has noted them, by its uptime
+        self.polled = -1.0  # when a Windows machine last was
         self.cost = 0.3 + azure.chance.random()  # seconds for a call that only connects and begins
         self.first_cost = 0.0  # seconds that the first one takes longer, which brings the program
         azure.machines[name.lower()] = self
@@ -192,7 +194,6 @@ class Machine:
         number, seconds = call["number"], float(call["seconds"])
         began, alarm = self.clock.now, seconds
         cost, self.first_cost = self.cost + self.first_cost, 0.0
-        cost += 0.0 if self.is_linux else 2.0
         yield cost
         how = self.fault("refuses", "hangs") or ("" if self.is_up else "hangs" if self.boots % 2 else "refuses")
         if how or self.clock.now < self.frozen_until:
@@ -201,7 +202,7 @@ class Machine:
                 return self._lost("it can't be reached: connection refused", began)
             yield alarm - (self.clock.now - began)
             return self._lost(f"it did not answer within {alarm:g} s", began)
-        if not self.is_linux:  # whose first start of PowerShell shows its uptime
+        if not self.is_linux:  # which is asked for its uptime first
             sent = self.uptime - cost
             within = {"uptime": sent, "boot_id": self.boot_id, "until": sent + seconds}
         life = self._program(copied(requests), run.name, number, holder, seconds, within)
@@ -222,7 +223,6 @@ class Machine:
             line["heard"] = True
         answer["took"] = self.clock.now - began
         answer["ended"], answer["age"] = self.clock.now, 0.0
-        answer["start"] = 0.0 if self.is_linux else 2.0 + self.cost
         return answer
 
     def _arriving(self, program: Life) -> Life:
@@ -263,7 +263,7 @@ class Machine:
         for request in requests:
             yield from self.frozen()
             if request["do"] in ("go", "approve") and not self.is_linux and self.fault("late"):
-                yield self._held_up()  # the second start of PowerShell
+                yield self._held_up()  # the second request of the call
                 began = self.clock.now
             if self.clock.now - began > seconds:
                 return None  # it ends itself: nobody waits for it any more
@@ -337,7 +337,9 @@ class Machine:
 
     def _request(self, approves: bool = False) -> Iterator[float]:
         """One request of the machine program to the metadata service, as soon as it may be sent."""
-        if not self.is_linux:  # the starts of PowerShell take longer than a second
+        if not self.is_linux:  # a line keeps its own pace
+            yield max(0.0, self.polled + PAUSE - self.clock.now)
+            self.polled = self.clock.now
             return
         most = machine_rate.limits(self.watcher is not None)[approves]
         while True:

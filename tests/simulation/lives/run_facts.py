@@ -22,7 +22,7 @@ DAMAGE = (
 )
 BLIND = ("imds-unreachable", "imds-410", "imds-429", "empty-body")
 
-WINDOWS_CALL = 60.0  # seconds
+WINDOWS_CALL = 50.0  # seconds, after two that had to be ended
 
 
 def problem_texts(result: Any) -> list[str]:
@@ -64,12 +64,9 @@ class RunFacts:
     def machine(self, host: str) -> Machine:
         return self.fleet.machines[host]
 
-    def slowness(self, least: float, starts: float) -> float:
-        """Seconds that it may take longer because of Windows machines: so many starts of PowerShell by the slowest one, but no less."""
-        if self.is_linux:
-            return 0.0
-        takes = (getattr(self.machine(host), "takes", 0.0) for host in self.hosts)
-        return max(least, starts * max(takes))
+    def start(self) -> float:
+        """Seconds that it may take longer because PowerShell has to be started on a Windows machine that was away."""
+        return max((getattr(self.machine(host), "takes", 0.0) for host in self.hosts), default=0.0)
 
     def hands_of(self, host: str) -> set[str]:
         """Who may prepare a machine."""
@@ -88,12 +85,12 @@ class RunFacts:
         return any(
             line["host"] == host
             and line["run"] == "the boot"
-            and at - (20 if self.machine(host).is_linux else 50) - self.slowness(0, 15) < line["at"] <= at
+            and at - (20 if self.machine(host).is_linux else 30) < line["at"] <= at
             for line in self.journal.of("back")
         )
 
     def waits_until(self, host: str) -> float:
-        """Until when a call to a Windows machine may begin anything: a slow one's two starts of PowerShell have 60 s (marks.rst)."""
+        """Until when a call to a Windows machine may begin anything (marks.rst)."""
         sent = [
             float(line["at"]) for line in self.lines("sent") if line["host"] == host and not self.machine(host).is_linux
         ]
@@ -105,6 +102,14 @@ class RunFacts:
         restarts = sorted(line["at"] for line in lines if line["host"] == host and line["at"] < at)
         return bool(restarts) and not any(
             line["host"] == host and restarts[-1] < line["at"] < at for line in self.lines("looked")
+        )
+
+    def came_back_unseen(self, event: Event, host: str, at: float) -> bool:
+        """Whether no look that was heard of lies between when it struck and when it came back: it seems to have been Scheduled all the time."""
+        scope, back = self.machine(host).scope, event.returned or 0.0
+        return at < back and not any(
+            self.machine(line["host"]).scope is scope and at < line["at"] and line["began"] < back
+            for line in self.lines("looked")
         )
 
     def hung_while_writing(self, host: str, at: float) -> bool:
@@ -215,7 +220,7 @@ class RunFacts:
 
         :arg decided: when it was decided to do what was done then
         """
-        since = (at if decided is None else decided) - (12 if self.machine(host).is_linux else 20)
+        since = (at if decided is None else decided) - 12
         return any(
             line["host"] == host and since < line["at"] <= at
             for line in self.journal.of("mark-gone", "restarted")
@@ -319,7 +324,7 @@ class RunFacts:
     def _is_open(self, event: Event, shown: float, at: float) -> bool:
         """Whether the hours of all machines that it names by then are open at the time that a clock shows."""
         return all(
-            any(begin <= shown < end + 25 + self.slowness(0, 6) for begin, end in self.fleet.hours[host])
+            any(begin <= shown < end + 25 for begin, end in self.fleet.hours[host])
             for host in self.affected(event)
             if "hours" in self._rule(event, host)
             and self.is_known(host, at - 25)
@@ -372,8 +377,8 @@ class RunFacts:
         events = [self.fleet.events[key] for key in marked["events"] if key in self.fleet.events]
         started = any(event.started is not None and event.started <= marked["at"] for event in events)
         left = min((self._expected(event) for event in events), default=0.0) - marked["at"]
-        most = max((len(self.machine(host).steps) for event in events for host in self.affected(event)), default=0)
-        room = self.needs(events) + 45 + self.slowness(25, 2 * most)  # each step takes two starts, and clocks are set
+        # On Windows the modules of each step have some seconds more, and clocks are set.
+        room = self.needs(events) + 45 + (0 if self.is_linux else 25)
         return not started and left >= room and not any(event.is_odd for event in events)
 
     def is_near(self, event: Event, at: float) -> bool:
@@ -455,8 +460,10 @@ class RunFacts:
         # Whose turn it is to approve could be anybody's.
         # One that was taken away a moment before may be the one that is to approve.
         present = [host for host in self.hosts if not self.gone_by(host, ready - 15)]
-        everybody = all(self.sound(host, ready - 5, ready + 15) for host in present)
         faults = [fault for host in present for fault in self.machine(host).faults]
+        # What the service refuses nobody can approve.
+        ready = max([ready, *(ends for begins, ends, kind in faults if kind == "post-refused" and begins < ready + 10)])
+        everybody = all(self.sound(host, ready - 5, ready + 15) for host in present)
         if any(kind == "late" and begins < ready + 15 and ends > ready - 5 for begins, ends, kind in faults):
             return None  # the approval may hang on its way
         return ready if everybody and not any(self.gone_by(host, ready) for host in hosts) else None

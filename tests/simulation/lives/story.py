@@ -48,18 +48,18 @@ def told(fleet: Fleet, wrong: list[str]) -> str:
 
 
 def _starts(fleet: Fleet) -> Iterator[str]:
-    """What it cost to reach Windows machines."""
+    """What was asked of Windows machines, and how often PowerShell was started for it."""
     shown = min((event.shown for event in fleet.events.values() if event.status), default=0.0)
     posts = [line["at"] for line in fleet.journal.of("post")]
     for host, machine in fleet.machines.items():
         if isinstance(machine, WindowsMachine):
-            until = [at for at in machine.starts if shown <= at <= posts[0]] if posts else []
+            until = [at for at in machine.asks if shown <= at <= posts[0]] if posts else []
             approved = (
                 f", {len(until)} in the {posts[0] - shown:.1f} s from the first event to the first approval"
                 if posts
                 else ""
             )
-            yield f"  {host}: {len(machine.starts)} starts of look.ps1{approved}"
+            yield f"  {host}: {len(machine.starts)} starts of PowerShell, {len(machine.asks)} requests{approved}"
 
 
 def _happened(fleet: Fleet) -> Iterator[str]:

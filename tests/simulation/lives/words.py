@@ -30,6 +30,8 @@ def missed(run: RunFacts) -> Iterator[str]:
             continue
         if run.nobody_could_see(host, line["at"], run.until) or run.unseen_since_restart(host, line["at"]):
             continue
+        if run.came_back_unseen(event, host, line["at"]):
+            continue
         # What came back was seen in its first life, and may go unseen in its second one as anything else.
         since = event.returned if event.returned is not None and event.returned < line["at"] else 0.0
         if run.seen(event, host, since) is None:
@@ -81,7 +83,7 @@ def waited_for(run: RunFacts) -> Iterator[str]:
         return
     moves = [line["at"] for line in run.lines("phase", "piece", "mark-gone", "post", "marked")]
     last = max([*moves, *(run.run.leaves[host] for host in gone), *(event.left or 0.0 for event in events)])
-    if run.lines("marked") and run.until > last + 55 + run.slowness(0, 15):
+    if run.lines("marked") and run.until > last + 55 + run.start():
         yield f"waited: until {run.until:.0f} for {gone}, though nothing has happened since {last:.0f}"
 
 

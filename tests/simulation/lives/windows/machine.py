@@ -1,20 +1,21 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A Windows machine as a run reaches it: by the collection's own code over look.ps1, of which each start is part of the life."""
+"""A Windows machine as a run reaches it: by the collection's own code over a PowerShell that stays, of which each request is part of the life."""
 
 from __future__ import annotations
 
 import datetime
 import json
 import math
+import random
 from typing import TYPE_CHECKING, Any
 
 from .. import collection
 from ..azure import Azure, Scope
 from ..clock import Clock, Life, Process
 from ..journal import Journal, copied
-from ..machine import WALL, Machine
+from ..machine import PAUSE, WALL, Machine
 from .aside import aside
 from .disk import FOLDER, MARK, YES, Disk
 from .marks import journalled
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from ..driver import Run
 
 CONNECTS = 0.3  # seconds until a connection shows that it works
+ASKS = (0.02, 0.12)  # seconds that the PowerShell that stays takes for whatever it is asked
+DEAD = (0.5, 15.0)  # seconds after which one that a start of the machine has ended is known to be gone
 ASKS_WMI = 0.2  # seconds until it is known when the machine was started
 NEVER = 1e6  # seconds: until whoever waits gives it up
 HANGS = 18.0  # seconds for which a write may hang
@@ -39,7 +42,7 @@ AnsibleConnectionFailure = calls.AnsibleConnectionFailure
 class WindowsMachine(Machine):
     """mark, yes, put_back: what is on its disk."""
 
-    damage = ("late", "lock")  # it starts more often, and has nothing that tells the next start of the one that hangs
+    damage = ("late", "lock")  # nothing tells the next PowerShell of the one that hangs
 
     def __init__(self, host: str, name: str, clock: Clock, journal: Journal, azure: Azure, scope: Scope) -> None:
         self.disk = Disk(self.fault)
@@ -49,19 +52,14 @@ class WindowsMachine(Machine):
         self.is_linux = False
         self.service = Service(self)
         self.takes = 1.5 + self.cost  # seconds of a start of PowerShell before it does anything
+        self.stays: dict[str, Standing] = {}  # of each run, while it lives
+        self.pace = random.Random(host)  # of its own
         self.has_id = True  # whether its user may give a boot an id
         self.ahead = 0.0  # seconds by which its clock is
         self.dies_with_run = True  # whether what is called for it on the controller is killed with the run
-        self.starts: list[float] = []  # when look.ps1 was, or was to be
+        self.starts: list[float] = []  # when PowerShell was
+        self.asks: list[float] = []  # when it was asked for something
         self.calls: list[tuple[Run, Process]] = []
-
-    @property
-    def notes_after(self) -> float:
-        return self.takes + 2.0
-
-    @notes_after.setter
-    def notes_after(self, _seconds: float) -> None:
-        """It follows from how long a start takes."""
 
     # ---- what is on its disk ----
 
@@ -216,13 +214,12 @@ class WindowsMachine(Machine):
         options = {"run": call["run"], "number": call["number"], "seconds": seconds, "holder": holder}
         if call["resource_name"]:
             options["resource_name"] = call["resource_name"]
-        options["known"] = call_of.known(call["heard"], began)
         asked = copied({"options": options, "requests": requests, "steps": self.plan})
         process = self.clock.begin(
             aside(
                 lambda meanwhile: calls.perform_on_windows(
                     self.host,
-                    lambda _module, arguments: meanwhile(self.start(arguments["parameters"]["Requests"], run)),
+                    lambda _module, arguments: meanwhile(self.ask(arguments["parameters"]["Requests"], run)),
                     asked,
                     _Controller(self.clock, run, meanwhile),
                     _Caller(run),
@@ -270,13 +267,18 @@ class WindowsMachine(Machine):
                         heard=True,
                     )
 
-    # ---- a start of PowerShell ----
+    # ---- the PowerShell that stays ----
 
-    def start(self, requests: list[dict[str, Any]], run: Run) -> Life:
-        """One start by way of a connection: what win_powershell returns of it."""
+    def ask(self, requests: list[dict[str, Any]], run: Run) -> Life:
+        """What look.ps1 makes of these requests, as a module would return it. What stays is gone with whatever goes wrong."""
         yield from run.line_stands_still()
-        self.starts.append(self.clock.now)
-        yield CONNECTS
+        stays = self.stays.pop(run.name, None)
+        self.asks.append(self.clock.now)
+        if stays and stays.boot != self.boots:
+            yield DEAD[self.boots % 2]
+            stays = None
+        if not stays:
+            yield CONNECTS
         how = self.fault("refuses", "hangs", "cut-before")
         how = how or ("" if self.is_up else "hangs" if self.boots % 2 else "refuses")
         if how == "hangs":
@@ -285,10 +287,11 @@ class WindowsMachine(Machine):
             yield 0.5
             raise AnsibleConnectionFailure("connection refused" if how == "refuses" else "Connection reset by peer")
         yield from self.frozen()
-        if self.fault("no-powershell"):
+        if not stays and self.fault("no-powershell"):
             yield self.takes
-            return {"failed": True, "msg": "Unhandled exception", "module_stderr": "Out of memory"}
-        script = self._powershell(copied(requests), run.name)
+            raise AnsibleConnectionFailure("Out of memory")
+        stays = stays or Standing(self.boots)
+        script = self._powershell(copied(requests), run.name, stays)
         if self.fault("late"):  # and no reboot ends it
             program = self.clock.begin(self._arriving(script))
         else:
@@ -300,14 +303,25 @@ class WindowsMachine(Machine):
             raise AnsibleConnectionFailure("Connection reset by peer")
         if program.result is None or self.fault("answers-lost"):
             yield NEVER
+        self.stays[run.name] = stays
         return {"changed": False, "error": [], "failed": False, "result": program.result}
 
-    def _powershell(self, requests: list[dict[str, Any]], run: str) -> Life:
-        yield self.takes
+    def _powershell(self, requests: list[dict[str, Any]], run: str, stays: Standing) -> Life:
+        if not stays.name:
+            self.starts.append(self.clock.now)
+            stays.name = f"PowerShell {len(self.starts)}"
+            yield self.takes
+        yield self.pace.uniform(*ASKS)
         if self.fault("stalls"):
             yield self._end_of("stalls")
         yield from self.frozen()
-        return (yield from Script(self, run).result(requests))
+        polls = any(one["Do"] == "http" for one in requests)
+        if polls:
+            yield max(0.0, stays.polled + PAUSE - self.clock.now)
+        result = yield from Script(self, run, stays.name).result(requests)
+        if polls:
+            stays.polled = self.clock.now
+        return result
 
     def _arriving(self, program: Life) -> Life:
         yield self._held_up()
@@ -320,6 +334,13 @@ class WindowsMachine(Machine):
 
     def _is_there(self, program: Process) -> None:
         self.programs = [other for other in self.programs if not other.over] + [program]
+
+
+class Standing:
+    """A PowerShell that was started under a boot, and when it had the metadata service asked last."""
+
+    def __init__(self, boot: int) -> None:
+        self.boot, self.name, self.polled = boot, "", -1.0
 
 
 class _Controller:

@@ -11,9 +11,9 @@ from ..run_facts import PREPARING, RunFacts
 from .machine import WindowsMachine
 
 HEARD = 60.0  # seconds since it was heard of a machine for which a run counts as its holder
-CALL = 30.0  # seconds that a call lasts after it has written the mark
-SEEN = 30.0  # seconds within which who waits sees a change
-MOMENT = 1.0  # seconds between what look.ps1 reads and what it does by that, in one start
+CALL = 10.0  # seconds that a call lasts after it has written the mark
+SEEN = 10.0  # seconds within which who waits sees a change
+MOMENT = 0.3  # seconds between what look.ps1 reads and what it does by that, in one list of requests
 
 
 def is_windows(run: RunFacts, host: str) -> bool:
@@ -64,7 +64,7 @@ def _just_lost(run: RunFacts, host: str, at: float) -> bool:
 
 
 def unguarded(run: RunFacts) -> Iterator[str]:
-    """A Windows machine approves what comes over itself only while it has its run's mark: that is one start of look.ps1."""
+    """A Windows machine approves what comes over itself only while it has its run's mark: that is one list of requests."""
     for post in run.lines("post"):
         event, host, at = run.fleet.events.get(post["event"]), post["by"], post["at"]
         if (

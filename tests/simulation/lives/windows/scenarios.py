@@ -40,7 +40,8 @@ def removed(fleet: Fleet, chance: random.Random) -> None:
     choose(fleet)
     event(fleet, chance, made)
     machine = chance.choice(made)
-    fleet.when(machine, chance.choice(("preparing", "prepared")), chance.uniform(0, 12), machine.mark_deleted)
+    after = chance.uniform(0, chance.choice((1.5, 12)))  # the approval goes out a second after it is prepared
+    fleet.when(machine, chance.choice(("preparing", "prepared")), after, machine.mark_deleted)
 
 
 def put_back(fleet: Fleet, chance: random.Random) -> None:
@@ -76,7 +77,7 @@ def confirmed(fleet: Fleet, chance: random.Random) -> None:
 
 
 def hung(fleet: Fleet, chance: random.Random) -> None:
-    """Starts of PowerShell hang on their way when an event comes, and arrive when their run has been killed."""
+    """Requests hang on their way when an event comes, and arrive when their run has been killed."""
     made = _windows(fleet, chance, chance.choice((1, 2)))
     choose(fleet, chance.choice(("prepare", "prepare_and_approve")))
     at = event(fleet, chance, made)

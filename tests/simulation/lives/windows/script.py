@@ -1,7 +1,7 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""look.ps1 in virtual time, line by line: what one start of it does with a list of requests, and how long that takes.
+"""look.ps1 in virtual time, line by line: what it does with a list of requests, and how long that takes.
 
 Functions here bear the names that they have there. It does no more than the script, and goes wrong where that does: by what its disk
 throws and its metadata service answers.
@@ -10,7 +10,6 @@ throws and its metadata service answers.
 from __future__ import annotations
 
 import base64
-import itertools
 from collections.abc import Callable
 from typing import Any, Protocol
 
@@ -20,7 +19,6 @@ from .disk import Disk, IoThrown, Missing, Thrown
 PATIENCE = 2.0  # seconds for which Wait-Shared tries again
 WRITES = 0.02  # seconds that it takes to write a file and have it on the disk
 REPLACES = 0.005  # seconds in which the file is gone, and its new content is not there yet
-_COUNT = itertools.count()
 
 Answer = dict[str, Any]
 
@@ -28,7 +26,7 @@ Answer = dict[str, Any]
 class Service(Protocol):
     """What answers at an address."""
 
-    def exchange(self, request: dict[str, Any], limit: float, run: str, start: str) -> Life:
+    def exchange(self, request: dict[str, Any], limit: float, run: str, by: str) -> Life:
         """What it answers, after as long as that takes."""
 
     def until_other(self, longest: float) -> Life:
@@ -66,14 +64,14 @@ class Host(Protocol):
 
 
 class Script:
-    """One start.
+    """One list of requests.
 
     :arg run: of whom it is, for the journal of the life
+    :arg by: the PowerShell that carries it out
     """
 
-    def __init__(self, host: Host, run: str) -> None:
-        self.host, self.run = host, run
-        self.name = f"start {next(_COUNT)}"
+    def __init__(self, host: Host, run: str, by: str = "") -> None:
+        self.host, self.run, self.by = host, run, by
 
     def result(self, requests: list[dict[str, Any]]) -> Life:
         """What is in $Ansible.Result."""
@@ -113,7 +111,7 @@ class Script:
     def _test_late(self, request: dict[str, Any]) -> bool:
         if request["UntilMs"] == 0:
             return False
-        return not request["FromMs"] <= self.host.clock_ms <= request["UntilMs"]
+        return not request.get("FromMs", 0) <= self.host.clock_ms <= request["UntilMs"]
 
     def _send_request(self, request: dict[str, Any]) -> Life:
         if self._test_late(request):
@@ -121,7 +119,7 @@ class Script:
         limit = request["TimeoutMs"]
         if request["UntilMs"] != 0:
             limit = max(1, min(limit, request["UntilMs"] - self.host.clock_ms))
-        return (yield from self.host.service.exchange(request, limit / 1000, self.run, self.name))
+        return (yield from self.host.service.exchange(request, limit / 1000, self.run, self.by))
 
     def _wait_change(self, request: dict[str, Any]) -> Life:
         started, polls = self._now, 0

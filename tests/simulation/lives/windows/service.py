@@ -28,16 +28,16 @@ class Service:
         self.machine = machine
         self._shown: tuple[Any, dict[str, Any]] = (None, {})  # the last document, which is asked for again and again
 
-    def exchange(self, request: dict[str, Any], limit: float, run: str, start: str) -> Life:
+    def exchange(self, request: dict[str, Any], limit: float, run: str, by: str) -> Life:
         """What look.ps1's Send-Request makes of one exchange.
 
         :arg limit: seconds that it may take
         :arg run: whose request it is, for the journal
-        :arg start: of which start of look.ps1
+        :arg by: which PowerShell sends it
         """
         machine = self.machine
-        # Nothing there counts for several starts at once, as the machine program does: one may be refused (429), and asks again.
-        machine.was_asked(start)
+        # Nothing there counts for several at once, as the machine program does: one may be refused (429), and asks again.
+        machine.was_asked(by)
         takes = 6.0 if machine.fault("imds-slow") else 0.02
         if takes > limit:
             yield limit

@@ -92,7 +92,6 @@ class Machine:
         self.put_back = []
         self.hold = None
         self.boot = "boot-1"
-        self.start = None  # seconds that a start of PowerShell takes
         self.took = 0.5  # seconds of a call that does not wait
         self.refuses = ""  # why it would not approve
         self.service_refuses = ""  # what its metadata service answers to an approval, with HTTP 410
@@ -146,7 +145,6 @@ class Machine:
             "hold": self.hold,
             "watcher": self.watcher,
             "boot_id": self.boot,
-            "start": self.start,
             "heard": self.heard,
             "number": call["number"],
             "fenced": "",

@@ -171,8 +171,8 @@ class TestReadiness:
         assert not ready(action="approve").ready
 
 
-def approver(host, affected=False, own=False, linux=True, shown=True, able=True):
-    return Approver(host, linux, shown, affected or own, own, able)
+def approver(host, affected=False, own=False, shown=True, able=True):
+    return Approver(host, shown, affected or own, own, able)
 
 
 FREE, OTHER, OWN = approver("free1"), approver("hit1", affected=True), approver("own1", own=True)
@@ -187,11 +187,6 @@ class TestWhoIsFirst:
         assert who(OWN, OTHER, FREE).host == "free1"
         assert who(OWN, OTHER).host == "hit1"
         assert who(OWN).host == "own1"
-
-    def test_linux_first_but_no_affected_one_for_that(self):
-        windows = approver("win1", linux=False)
-        assert who(windows, FREE).host == "free1"
-        assert who(OWN, windows).host == "win1"
 
     def test_the_inventory_s_order_otherwise(self):
         assert who(approver("b"), approver("a")).host == "b"

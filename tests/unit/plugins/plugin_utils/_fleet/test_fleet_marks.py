@@ -190,19 +190,6 @@ def test_while_all_ticks_are_long_a_machine_is_brought_back_all_the_same():
     run.until(lambda: "recovered" in run.goes("web1"), seconds=25.0, most=8)
 
 
-def test_a_windows_machine_s_look_counts_until_its_next_one():
-    """It is called on every third tick, and its look is some seconds old when its own one ends."""
-    run = Run(Machine("web1", is_linux=False), "web2", "web3", policy=rules("prepare"))
-    run.show(event("A", ["vm1", "vm2"]))
-    run.until(lambda: run.prepared("web1", "web2"))
-    run["web2"].seconds, run["web1"].seconds = 100.0, 20.0
-    run.show()
-    run.until(lambda: run.event()["gone"] is not None)
-    over = run.at
-    run.until(lambda: run["web1"].mark is None)
-    assert run.at - over < 60
-
-
 def test_one_that_can_not_look_is_brought_back_all_the_same():
     run = two_prepared()
     run.show(started(event("A", ["vm1", "vm2"])))
@@ -658,18 +645,6 @@ def test_one_that_grew_old_beside_others_is_asked_for_once_more_by_itself():
     run.until(lambda: run.sent("A"), most=4, seconds=50)
     requests = [request["do"] for _at, request in run["web2"].asked[-3:]]
     assert "go" in requests, "whoever is still being prepared gets on as well"
-
-
-def test_two_windows_machines_on_which_a_start_takes_long():
-    """One of them is called with one start, and has to wait for the other's two."""
-    first, second = Machine("web1", is_linux=False), Machine("web2", is_linux=False)
-    first.start = second.start = 13.0
-    first.took, second.took = 13.0, 26.0
-    run = Run(first, second)
-    run.tick(2)
-    run.show(event("A", ["vm1", "vm2"], not_before=2000))
-    run.until(lambda: run.prepared("web1", "web2"))
-    run.until(run.sent, most=3)
 
 
 # ---- marks that are lost ----

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A lone Windows machine through a maintenance, in virtual time: what each part of a run costs in starts of PowerShell.
+"""A lone Windows machine through a maintenance, in virtual time, over a PowerShell that stays.
 
 The real deciding, machine program, store, Transport and way of the step; look.ps1, Ansible's modules and Azure are played.
 """
@@ -43,6 +43,7 @@ DOWN_AFTER = 8.0
 DOWN_FOR = 30.0
 OVER_AFTER = 75.0
 TASK = 0.2  # seconds of Ansible itself for each task
+CALL = 0.15  # seconds of what PowerShell is asked once it runs
 
 
 class Lone:
@@ -52,7 +53,7 @@ class Lone:
     :arg start: seconds of each start of PowerShell
     :arg takes: seconds of a step
 
-    starts: when each start of look.ps1 began, and the requests of it; modules: when each other module was begun, and which
+    starts: when the PowerShell that stays was started; modules: when each module was begun, and which
     reboots: when it is restarted by nobody's event, in a moment; put_back: when a person recovers it by force
     """
 
@@ -63,6 +64,7 @@ class Lone:
         self.clock = ScriptedClock()
         self.start, self.takes = start, takes
         self.starts, self.modules = [], []
+        self.stays = False  # whether there is one that lives
         self.approved = None  # when
         self.running = True
         self.boots, self.booted = 1, -7200.0
@@ -170,12 +172,17 @@ class Lone:
     def _execute(self, module, arguments):
         assert module == POWERSHELL
         requests = arguments["parameters"]["Requests"]
-        self.starts.append((self.at, [one["Do"] if one["Do"] != "http" else one["Method"] for one in requests]))
-        self._passes(self.start)
+        stayed, self.stays = self.stays, False
+        if not stayed:
+            self._passes(self.start)
+            self.starts.append(self.at)
+        self._passes(CALL)
         booted = iso_utc(WALL + self.booted).rstrip("Z")
         self.played.boot = (booted, int(1000 * (self.at - self.booted)))
         self.played.boot_id = f"boot-{self.boots}"
-        return {"result": self.played.result(requests)}
+        result = self.played.result(requests)
+        self.stays = True  # it is gone with whatever cuts a connection
+        return {"result": result}
 
     def _module(self, order):
         """One call of a module of Ansible's, as action `others` makes it."""
@@ -201,7 +208,7 @@ class Lone:
 
     def _called(self, call):
         options = {name: value for name, value in call.items() if name != "requests" and value}
-        options["known"] = action.known(options.pop("heard", None), self.clock.now())
+        options.pop("heard", None)
         options["endpoint"] = ENDPOINT
         options["holder"] = {"kind": "run", "run": "run-1", "job": "", "controller": "ctl1"}
         sent = action.timely(call["requests"], self.clock.now())
