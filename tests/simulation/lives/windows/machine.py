@@ -31,6 +31,7 @@ DEAD = (0.5, 15.0)  # seconds after which one that a start of the machine has en
 ASKS_WMI = 0.2  # seconds until it is known when the machine was started
 NEVER = 1e6  # seconds: until whoever waits gives it up
 HANGS = 18.0  # seconds for which a write may hang
+BOOTS = 15.0  # seconds that a restart takes at least; boot.py takes two boots that are closer together for one whose clock was set
 
 calls = collection.part("plugin_utils._windows.calls")
 call_of = collection.part("plugin_utils._machine.call")
@@ -119,6 +120,9 @@ class WindowsMachine(Machine):
         super()._start(boot)
         if self.watcher and self.is_up:
             self.watcher.publish()
+
+    def restart(self, seconds: float) -> None:
+        super().restart(max(seconds, BOOTS))
 
     def lost_its_disk(self) -> None:
         self.lost_mark = self.mark
