@@ -1,9 +1,7 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A Linux machine, and a "Windows" one with a real PowerShell, under one event: by a start for each call, and over real pywinrm by one that
-stays.
-"""
+"""A Linux machine, and a "Windows" one with a real PowerShell, under one event: over Ansible's local connection, and over real pywinrm."""
 
 import pytest
 

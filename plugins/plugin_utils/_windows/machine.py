@@ -13,7 +13,6 @@ Private to this collection.
 from __future__ import annotations
 
 import base64
-import pathlib
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NoReturn
 
@@ -30,7 +29,6 @@ from .connection_errors import known_problem
 POWERSHELL = "ansible.windows.win_powershell"
 REGISTRY = "ansible.windows.win_reg_stat"
 SERVICE = "ansible.windows.win_service_info"
-SCRIPT = pathlib.Path(__file__).with_name("look.ps1")
 SKIPPED = "Skipped"  # what look.ps1 calls the failure of a request that it did not carry out
 LATE = "late"  # the part of it, where it came too late
 TOO_LATE = (
@@ -109,7 +107,6 @@ class WindowsMachine:
         self.start = 0.0
         self.clock = clock or Clock()
         self._execute = execute
-        self._script = SCRIPT.read_text(encoding="ascii")
         self._waiting: list[Asked] = []
         self.window = {
             "FromMs": 0,
@@ -161,7 +158,7 @@ class WindowsMachine:
         """What look.ps1 says to each of the requests, and how many milliseconds all of them took."""
         result = self._run(
             POWERSHELL,
-            {"script": self._script, "parameters": {"Requests": requests}, "depth": 4, "error_action": "stop"},
+            {"parameters": {"Requests": requests}},
         )
         found = result.get("result")
         if result.get("failed") or result.get("error") or not isinstance(found, Mapping) or not found:

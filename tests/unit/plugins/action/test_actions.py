@@ -15,7 +15,6 @@ except ImportError:  # before ansible-core 2.19 every text is a template
     trust_as_template = str
 
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils import _action
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows import channels
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.action.machine import (
     CONNECTIONS,
     ENDPOINT,
@@ -47,9 +46,8 @@ STARTED = document(3, event(status="Started", resources=["win1"]))
 
 
 @pytest.fixture(autouse=True)
-def a_start_for_each_call(monkeypatch):
-    """Which is what a script plays here; tests/windows has the PowerShell that stays."""
-    monkeypatch.setattr(channels, "CHANNELS", {})
+def the_script_plays_powershell(monkeypatch):
+    monkeypatch.setattr(_action, "over", lambda stays, execute: execute)
 
 
 @pytest.fixture
@@ -104,6 +102,21 @@ def test_windows_async_is_refused(over, operation, clock):
     result = run(clock, operation, over=over, async_val=60, event_ids=[ID])
     assert result["failed"] is True and result["failure"]["kind"] == "invalid"
     assert re.match("win1: async does not work .* wait_timeout .* strategy: free", result["msg"])
+
+
+@pytest.mark.parametrize("operation", ["info", "approve"])
+@pytest.mark.parametrize(
+    "transport, become, said", [("paramiko", None, "not by paramiko"), ("psrp", "runas", "ansible_become")]
+)
+def test_windows_what_can_not_be_asked_is_refused(operation, transport, become, said, clock):
+    script = Script(clock=clock)
+    module = action(operation, "psrp", script, endpoint=ENDPOINT, event_ids=[ID])
+    if operation == "info":
+        del module._task.args["event_ids"]
+    module._connection.transport, module._connection.become = transport, become
+    result = module.run(None, TASK_VARS)
+    assert result["failed"] is True and result["failure"]["kind"] == "invalid"
+    assert result["msg"].startswith("win1: ") and said in result["msg"]
 
 
 @pytest.mark.parametrize("over", WINDOWS)

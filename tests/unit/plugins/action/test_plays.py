@@ -65,7 +65,7 @@ def maintained(tmp_path_factory):
 class TestMixedPlay(MixedPlay):
     def test_every_call_to_the_windows_machine(self, played):
         sent = []
-        for host, name, arguments, check_mode in played.calls:
+        for host, name, arguments, _check in played.calls:
             if host != "win1":
                 continue
             if name == "ansible.windows.win_reg_stat":
@@ -75,15 +75,15 @@ class TestMixedPlay(MixedPlay):
                 f"{'wait' if request['LimitMs'] else request['Method'].lower()} "
                 f"{request['Url'].split('?')[0].rpartition('/')[2]}"
                 f"{'' if '/vm/win1/' in request['Url'] else ' elsewhere'}"
-                for request in arguments["parameters"]["Requests"]
+                for request in arguments
             ]
-            sent.append("check: " * check_mode + ", ".join(asked))
+            sent.append(", ".join(asked))
         look = "get scheduledevents, get name"
         # how often the document changes in between depends on the emulator's clock; everything else does not
         assert 2 <= sent.count("wait scheduledevents") <= 5
         assert [call for call in sent if call != "wait scheduledevents"] == [
             look,
-            "check: " + look,
+            look,
             look,
             look,
             "post scheduledevents, wait scheduledevents",
@@ -102,7 +102,7 @@ class TestMixedMaintain(MixedMaintain):
         self, maintained
     ):
         """Which has come through the record of the run, by way of Ansible's templates."""
-        starts = [arguments["parameters"]["Requests"] for _host, _name, arguments, _check in maintained.calls]
+        starts = [arguments for _host, _name, arguments, _check in maintained.calls]
         edits = [requests for requests in starts if any(request["Do"] == "edit" for request in requests)]
         assert edits
         for requests in edits:
@@ -171,9 +171,8 @@ class TestTicks:
     def test_every_start_of_powershell(self, ticks):
         sent = [
             [request["Do"] if request["Do"] != "http" else request["Method"] for request in requests]
-            for host, _name, arguments, _check in ticks.calls
+            for host, _name, requests, _check in ticks.calls
             if host == "win1"
-            for requests in [arguments["parameters"]["Requests"]]
         ]
         first = ["trust", "read", "read", "read", "read", "folder", "boot"]
         assert sent == [

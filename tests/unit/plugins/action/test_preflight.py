@@ -166,3 +166,11 @@ def test_another_strategy_ends_it_at_once(tmp_path):
     assert ended.status == 2
     assert "needs the strategy linear, and this play has ansible.builtin.host_pinned: all machines" in ended.printed
     assert ended.asked == []
+
+
+def test_a_windows_machine_that_becomes_another_user_is_refused_before_anything_is_asked(tmp_path):
+    hosts = f"[web]\nlinux1 {LOCAL}\nwin1 ansible_connection=psrp ansible_host=127.0.0.1 ansible_port=1 ansible_become=true\n"
+    began = Began(tmp_path, hosts=hosts)
+    assert began.status != 0 and began.asked == []
+    assert "win1: ansible_become does not work on a Windows machine" in began.printed, began.printed
+    assert "Nothing was changed." in began.printed

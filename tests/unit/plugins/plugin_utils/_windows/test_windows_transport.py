@@ -17,7 +17,7 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._errors
     Unreachable,
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.transport import Answer
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.machine import POWERSHELL, SCRIPT
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.machine import POWERSHELL
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.transport import WindowsTransport
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils.scripted import ScriptedClock
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._windows.windows_machine import (
@@ -73,12 +73,7 @@ def test_a_get():
     assert machine.calls == [
         (
             POWERSHELL,
-            {
-                "script": SCRIPT.read_text(),
-                "depth": 4,
-                "error_action": "stop",
-                "parameters": {"Requests": [exchange("GET", Headers={"Metadata": "true"}, TimeoutMs=125000)]},
-            },
+            {"parameters": {"Requests": [exchange("GET", Headers={"Metadata": "true"}, TimeoutMs=125000)]}},
         )
     ]
 
