@@ -25,7 +25,7 @@ from ..module_utils._module import Operation, outcome
 from ._windows.channels import refusal
 from ._windows.machine import WindowsMachine, find_endpoints
 from ._windows.standing import Standing, over
-from ._windows.transport import AFTER_POST, WindowsTransport
+from ._windows.transport import WindowsTransport
 
 INVENTORY = {name: "azure_maintenance_" + name for name in ("endpoint", "resource_name", "api_version")}
 """The options that a machine's variables have the default of, each with its variable."""
@@ -103,7 +103,7 @@ class ScheduledEventsAction(ActionBase):
             result = outcome(
                 self.operation,
                 options,
-                WindowsTransport(machine, clock, AFTER_POST if options["wait"] else 0.0),
+                WindowsTransport(machine, clock),
                 clock,
                 self._task.check_mode,
                 lambda: find_endpoints(machine),

@@ -147,7 +147,7 @@ def test_one_runspace_serves_all_calls_over_psrp(psrp):
     with held(connection) as one, serving(FAULTS["304"][0]) as address:
         assert boot_id(one) == boot_id(one)
         (answer,) = one.look([http(address + "/it's", IntervalMs=300, LimitMs=1000)], 60)["answers"]
-        assert answer["status"] == 304 and answer["polls"] > 2
+        assert answer["status"] == 304 and answer["polls"] > 1
         code, out, _said = connection.exec_command("1+1", sudoable=False)
         assert (code, out.strip()) == (0, b"2"), "Ansible's own connection works as before"
         assert boot_id(one)

@@ -331,7 +331,6 @@ function Get-Result($Requests) {
     if ($language -ne 'FullLanguage' -or $PSVersionTable.PSVersion -lt '5.1') {
         return @{ failure = 'PowerShell'; message = "PowerShell $($PSVersionTable.PSVersion), $language" }
     }
-    $clock = [System.Diagnostics.Stopwatch]::StartNew()
     $answers = New-Object System.Collections.ArrayList
     $stopped = $false
     $asked = $false
@@ -345,9 +344,9 @@ function Get-Result($Requests) {
         try { $answer = Compare-Expected (Invoke-Request $request) $request['Expect'] }
         catch { $answer = Get-Failure $_.Exception $request['Do'] }
         $stopped = $request['Stop'] -and ($answer.ContainsKey('failure') -or $answer['status'] -ge 300)
-        $null = $answers.Add($answer + @{ elapsed_ms = $clock.ElapsedMilliseconds })
+        $null = $answers.Add($answer)
     }
-    return @{ answers = $answers; elapsed_ms = $clock.ElapsedMilliseconds }
+    return @{ answers = $answers }
 }
 
 $id = $null

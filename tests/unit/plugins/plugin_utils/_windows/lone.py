@@ -1,7 +1,7 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A lone Windows machine through a maintenance, in virtual time: what each part of a run costs in starts of PowerShell.
+"""A lone Windows machine through a maintenance, in virtual time.
 
 The real deciding, machine program, store, Transport and way of the step; look.ps1, Ansible's modules and Azure are played.
 """
@@ -42,6 +42,7 @@ STARTS_AFTER = 3.0  # seconds from the approval to its start, then to the machin
 DOWN_AFTER = 8.0
 DOWN_FOR = 30.0
 OVER_AFTER = 75.0
+ASKS = 0.03  # seconds of an exchange with the PowerShell that stays
 TASK = 0.2  # seconds of Ansible itself for each task
 
 
@@ -52,7 +53,7 @@ class Lone:
     :arg start: seconds of each start of PowerShell
     :arg takes: seconds of a step
 
-    starts: when each start of look.ps1 began, and the requests of it; modules: when each other module was begun, and which
+    starts: when each PowerShell was started that stays; modules: when each other module was begun, and which
     reboots: when it is restarted by nobody's event, in a moment; put_back: when a person recovers it by force
     """
 
@@ -65,6 +66,7 @@ class Lone:
         self.starts, self.modules = [], []
         self.approved = None  # when
         self.running = True
+        self.stays_in = 0  # the boot in which it was started
         self.boots, self.booted = 1, -7200.0
         self.down_for_event = True  # as long as that was not over yet
         self.jobs = {}  # when each ends, and what the service is then
@@ -170,8 +172,12 @@ class Lone:
     def _execute(self, module, arguments):
         assert module == POWERSHELL
         requests = arguments["parameters"]["Requests"]
-        self.starts.append((self.at, [one["Do"] if one["Do"] != "http" else one["Method"] for one in requests]))
-        self._passes(self.start)
+        if self.stays_in == self.boots:
+            self._passes(ASKS)
+        else:
+            self.starts.append(self.at)
+            self._passes(self.start)
+            self.stays_in = self.boots
         booted = iso_utc(WALL + self.booted).rstrip("Z")
         self.played.boot = (booted, int(1000 * (self.at - self.booted)))
         self.played.boot_id = f"boot-{self.boots}"
@@ -201,7 +207,7 @@ class Lone:
 
     def _called(self, call):
         options = {name: value for name, value in call.items() if name != "requests" and value}
-        options["known"] = action.known(options.pop("heard", None), self.clock.now())
+        options.pop("heard", None)
         options["endpoint"] = ENDPOINT
         options["holder"] = {"kind": "run", "run": "run-1", "job": "", "controller": "ctl1"}
         sent = action.timely(call["requests"], self.clock.now())
