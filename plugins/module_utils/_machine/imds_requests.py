@@ -64,7 +64,6 @@ class ImdsRequests:
         while endpoints:
             client = Client(self._transport, endpoints.pop(0), clock=self._clock)
             problems = []
-            client.foresee(list(LEAVES.values()))
             for name, leaf in LEAVES.items():
                 try:
                     answer[name] = self._text(client, leaf)
