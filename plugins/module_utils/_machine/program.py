@@ -79,6 +79,7 @@ class Performance:
             "lost": "",
             "answers": answers,
             "mark": mark,
+            # The first that is asked of what persons have said: of a Windows machine all of it is read anew then
             "put_back": self._parts.store.suppressed_events(),
             "yes": self._parts.store.confirmed_events(),
             "hold": self._parts.held(moment.wall),
