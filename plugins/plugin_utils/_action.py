@@ -23,9 +23,10 @@ from ..module_utils._caller import Caller
 from ..module_utils._clock import Clock
 from ..module_utils._errors import ScheduledEventsError
 from ..module_utils._module import WITHOUT_REQUESTS, Operation, outcome
+from ._windows.channels import refusal
 from ._windows.machine import WindowsMachine, find_endpoints
-from ._windows.standing import over, standing
-from ._windows.transport import AFTER_POST, WindowsTransport
+from ._windows.standing import Standing, over
+from ._windows.transport import WindowsTransport
 
 INVENTORY = {name: "azure_maintenance_" + name for name in ("endpoint", "resource_name", "api_version")}
 """The options that a machine's variables have the default of, each with its variable."""
@@ -93,28 +94,31 @@ class ScheduledEventsAction(ActionBase):
                 message = f"Unsupported parameters for ({self._task.action}) module: {message}"
             return _refused(f"{host}: {message}")
 
+        why = refusal(self._connection.transport, bool(self._connection.become))
+        if why:
+            return _refused(f"{host}: {why}")
+
         def execute(module: str, arguments: dict[str, Any]) -> Mapping[str, Any]:
             result: Mapping[str, Any] = self._execute_module(
                 module_name=module, module_args=arguments, task_vars=task_vars
             )
             return result
 
-        clock, stays = Clock(), standing(self._connection)
+        clock, stays = Clock(), Standing(self._connection)
         machine = WindowsMachine(host, over(stays, execute), clock)
         options = validation.validated_parameters
         try:
             result = outcome(
                 self.operation,
                 options,
-                WindowsTransport(machine, clock, AFTER_POST if options["wait"] else 0.0),
+                WindowsTransport(machine, clock),
                 clock,
                 self._task.check_mode,
                 lambda: find_endpoints(machine),
                 Caller(),
             )
         finally:
-            if stays:
-                stays.close()
+            stays.close()
         if not result.get("warnings"):
             result.pop("warnings", None)
         return result

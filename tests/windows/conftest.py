@@ -6,9 +6,11 @@
 import os
 import pathlib
 import shutil
+import types
 
 import pytest
 
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.standing import Standing
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.action.mixed import OPTION_245
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.action.playing import collections_path
 
@@ -68,3 +70,15 @@ def windows(tmp_path_factory):
     octets = ", ".join(f"'0x{octet:02x}'" for octet in bytes.fromhex(OPTION_245))
     (copy / "plugins" / "modules" / "win_reg_stat.ps1").write_text(WIN_REG_STAT % octets)
     return Host(folder, pwsh)
+
+
+@pytest.fixture(scope="session")
+def look(windows):
+    """What look.ps1 makes of a list of requests: one PowerShell for all of them."""
+    with pytest.MonkeyPatch.context() as patched:
+        for name, value in windows.environment.items():
+            patched.setenv(name, value)
+        one = Standing(types.SimpleNamespace(transport="local"))
+        one.look([], 60.0)
+    yield lambda requests: one.look(requests, 60.0)
+    one.close()

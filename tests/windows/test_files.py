@@ -4,20 +4,17 @@
 """What look.ps1 does with files, under a real PowerShell: the same as its part is played in all other tests."""
 
 import base64
-import json
 import pathlib
 
 import pytest
 
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.machine import SCRIPT
-from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.action.playing import playbook
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._windows.played import (
     PlayedMachine,
 )
 
 ONE, TWO = (base64.b64encode(content).decode() for content in (b'{"number": 1}\n', b"\x00\xff\r\n"))
 EMPTY = ""
-ENDS = {"message", "elapsed_ms"}  # of what is not the same in both
+ENDS = {"message"}  # what is not the same in both
 
 
 def read(path="mark.json", stop=False, **expect):
@@ -65,53 +62,38 @@ def within(place, requests):
 
 
 @pytest.fixture(scope="module")
-def carried_out(windows, tmp_path_factory):
-    """What win_powershell returned for each of the lists, and the folder that all of them worked in."""
+def carried_out(look, tmp_path_factory):
+    """The answers to each of the lists, and the folder that all of them worked in."""
     place = tmp_path_factory.mktemp("files")
-    return results_of(windows, place, LISTS), place / "AzureMaintenance"
+    return answers_of(look, place, LISTS), place / "AzureMaintenance"
 
 
-def results_of(windows, place, requests_lists):
-    lists = [within(place / "AzureMaintenance", requests) for requests in requests_lists]
-    variables = {"lists": lists, "script": SCRIPT.read_text(), "results": str(place / "results.json")}
-    play = pathlib.Path(__file__).with_name("files.yml")
-    printed, status = playbook(place, play, windows.line, variables, **windows.environment)
-    assert status == 0, printed
-    return json.loads((place / "results.json").read_text())
-
-
-def answers_of(windows, place, requests_lists):
-    return [result["result"]["answers"] for result in results_of(windows, place, requests_lists)]
-
-
-def test_nothing_is_thrown_and_nothing_is_reported_as_changed(carried_out):
-    for result in carried_out[0]:
-        assert result["error"] == [] and not result.get("failed") and result["changed"] is False
+def answers_of(look, place, requests_lists):
+    return [look(within(place / "AzureMaintenance", requests))["answers"] for requests in requests_lists]
 
 
 def test_it_answers_as_it_is_played(carried_out, tmp_path):
     played = PlayedMachine(tmp_path)
-    for requests, result in zip(LISTS[:-1], carried_out[0][:-1], strict=True):
+    for requests, found in zip(LISTS[:-1], carried_out[0][:-1], strict=True):
         expected = played.result(within("AzureMaintenance", requests))["answers"]
-        found = result["result"]["answers"]
         assert [{key: said[key] for key in said if key not in ENDS} for said in found] == [
             {key: said[key] for key in said if key not in ENDS} for said in expected
         ], requests
 
 
-def test_what_somebody_else_has_open_is_busy_and_not_broken(windows, tmp_path):
+def test_what_somebody_else_has_open_is_busy_and_not_broken(look, tmp_path):
     """The lock: held by this process, as another run of the script would."""
     fcntl = pytest.importorskip("fcntl")
     place = tmp_path / "AzureMaintenance"
     place.mkdir()
     with open(place / "lock", "wb") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        ((answer,),) = answers_of(windows, tmp_path, [[edit(ONE)]])
+        ((answer,),) = answers_of(look, tmp_path, [[edit(ONE)]])
     assert answer["failure"] == "Busy" and not (place / "mark.json").exists()
 
 
 def test_it_knows_when_the_machine_was_started(carried_out):
-    (boot,) = carried_out[0][-1]["result"]["answers"]
+    (boot,) = carried_out[0][-1]
     assert boot["id"] == pathlib.Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     assert (
         0 < boot["clock_ms"] <= boot["uptime_ms"] + 60000
@@ -121,20 +103,20 @@ def test_it_knows_when_the_machine_was_started(carried_out):
     )
 
 
-def test_the_folder_of_windows_is_where_the_environment_says(windows, tmp_path):
+def test_the_folder_of_windows_is_where_the_environment_says(windows, look, tmp_path):
     path = "%ProgramData%\\AzureMaintenance\\mark.json"
     request = dict(edit(ONE), Path=path)
-    (answers,) = answers_of(windows, tmp_path, [[request, dict(read(), Path=path)]])
+    (answers,) = answers_of(look, tmp_path, [[request, dict(read(), Path=path)]])
     assert [answer["body"] for answer in answers] == [ONE, ONE]
     assert pathlib.Path(windows.environment["ProgramData"], "AzureMaintenance", "mark.json").is_file()
 
 
-def test_whose_a_folder_is(windows, tmp_path):
+def test_whose_a_folder_is(look, tmp_path):
     """As far as that can be shown here: whether it is there, and a link."""
     (tmp_path / "there").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "there")
     asked = [trust(tmp_path / name) for name in ("none", "there", "link")]
-    (answers,) = answers_of(windows, tmp_path, [asked])
+    (answers,) = answers_of(look, tmp_path, [asked])
     assert [(answer["sddl"] is None, answer["link"]) for answer in answers] == [
         (True, False),
         (False, False),
@@ -150,12 +132,12 @@ def boot(**expect):
     return {"Do": "boot", "Stop": bool(expect), "Expect": expect}
 
 
-def test_nothing_is_done_unless_the_machine_is_what_it_was(windows, tmp_path):
+def test_nothing_is_done_unless_the_machine_is_what_it_was(look, tmp_path):
     """Every kind of answer that is compared: as it is, and as it is not; by PowerShell's own comparison of texts, numbers and nothing."""
     place = tmp_path / "AzureMaintenance"
     place.mkdir()
     identity = pathlib.Path("/proc/sys/kernel/random/boot_id").read_text().strip()
-    ((found,),) = answers_of(windows, tmp_path, [[trust(place)]])
+    ((found,),) = answers_of(look, tmp_path, [[trust(place)]])
     known = {key: found[key] for key in ("sddl", "link", "user")}
     same = [trust(place, **known), boot(id=identity), trust(tmp_path / "none", sddl=None, link=False, user="")]
     others = [
@@ -166,7 +148,7 @@ def test_nothing_is_done_unless_the_machine_is_what_it_was(windows, tmp_path):
         boot(id=identity.upper()),
         boot(id=""),
     ]
-    (went, *held) = answers_of(windows, tmp_path, [[*same, edit(ONE)], *([one, edit(TWO, ONE)] for one in others)])
+    (went, *held) = answers_of(look, tmp_path, [[*same, edit(ONE)], *([one, edit(TWO, ONE)] for one in others)])
     assert [answer.get("failure") for answer in went] == [None] * 4
     assert [[answer["failure"] for answer in answers] for answers in held] == [["Changed", "Skipped"]] * len(others)
     assert (place / "mark.json").read_bytes() == base64.b64decode(ONE)

@@ -1,9 +1,7 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A Linux machine, and a "Windows" one with a real PowerShell, under one event: by a start for each call, and over real pywinrm by one that
-stays.
-"""
+"""A Linux machine, and a "Windows" one with a real PowerShell, under one event: over Ansible's local connection, real pywinrm and real pypsrp."""
 
 import pytest
 
@@ -14,19 +12,26 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.action.mi
     MixedPlay,
     Played,
 )
+from ansible_collections.cloudops.azure_maintenance.tests.windows.psrp_endpoint import PSRP
 from ansible_collections.cloudops.azure_maintenance.tests.windows.winrm_endpoint import PASSWORD, USER, WinRM
 
+SERVERS = {
+    "winrm": (WinRM, "ansible_winrm_scheme=http ansible_winrm_transport=plaintext"),
+    "psrp": (PSRP, "ansible_psrp_protocol=http ansible_psrp_auth=basic ansible_psrp_message_encryption=never"),
+}
 
-@pytest.fixture(scope="module", params=["local", "winrm"])
+
+@pytest.fixture(scope="module", params=["local", *SERVERS])
 def host(windows, request):
     """Its line for an inventory."""
     if request.param == "local":
         yield windows.line
         return
-    with WinRM(windows.environment["PATH"], **windows.environment) as server:
+    kind, variables = SERVERS[request.param]
+    with kind(windows.environment["PATH"], **windows.environment) as server:
         yield (
-            f"win1 ansible_connection=winrm ansible_host=127.0.0.1 ansible_port={server.server_address[1]} ansible_user={USER} "
-            f"ansible_password={PASSWORD} ansible_winrm_scheme=http ansible_winrm_transport=plaintext\n"
+            f"win1 ansible_connection={request.param} ansible_host=127.0.0.1 ansible_port={server.server_address[1]} "
+            f"ansible_user={USER} ansible_password={PASSWORD} {variables}\n"
         )
 
 

@@ -15,9 +15,10 @@ from ansible.errors import AnsibleError
 from ansible.playbook.play_context import PlayContext
 from ansible.plugins import loader
 
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows import channels, standing
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows import channels, scripts, standing
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.standing import Standing
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils.faulty import FAULTS, serving
+from ansible_collections.cloudops.azure_maintenance.tests.windows.psrp_endpoint import PSRP
 from ansible_collections.cloudops.azure_maintenance.tests.windows.winrm_endpoint import PASSWORD, USER, WinRM
 
 BOOT = {"Do": "boot", "Stop": False, "Expect": {}}
@@ -129,6 +130,43 @@ def test_one_start_serves_all_calls_over_winrm(winrm):
     assert winrm.asked[-1] == "Signal"
 
 
+@pytest.fixture
+def psrp(windows):
+    """Ansible's own connection to a runspace, and the endpoint."""
+    with PSRP(windows.environment["PATH"]) as server:
+        connection = loader.connection_loader.get("psrp", PlayContext(), "/dev/null")
+        direct = {"remote_addr": "127.0.0.1", "remote_user": USER, "remote_password": PASSWORD, "protocol": "http"}
+        direct.update(port=server.server_address[1], auth="basic", message_encryption="never")
+        connection.set_options(direct=direct)
+        yield connection, server
+        connection.close()
+
+
+def test_one_runspace_serves_all_calls_over_psrp(psrp):
+    connection, server = psrp
+    with held(connection) as one, serving(FAULTS["304"][0]) as address:
+        assert boot_id(one) == boot_id(one)
+        (answer,) = one.look([http(address + "/it's", IntervalMs=300, LimitMs=1000)], 60)["answers"]
+        assert answer["status"] == 304 and answer["polls"] > 1
+        code, out, _said = connection.exec_command("1+1", sudoable=False)
+        assert (code, out.strip()) == (0, b"2"), "Ansible's own connection works as before"
+        assert boot_id(one)
+    assert len(server.shells) == 1
+    assert server.asked.count("Create") == 1
+
+
+def test_a_runspace_that_has_ended_is_made_anew_with_its_connection(psrp):
+    connection, server = psrp
+    with held(connection) as one:
+        boot_id(one)
+        server.end_all()
+        with pytest.raises(Exception, match="shell|runspace|pipeline|no"):
+            boot_id(one)
+    connection.reset()
+    with held(connection) as one:
+        assert boot_id(one)
+
+
 def booted(one):
     return one.look([BOOT], 60)["answers"][0]["booted"]
 
@@ -154,7 +192,7 @@ def test_where_it_has_ended_another_one_is_begun(winrm, monkeypatch):
 
 def test_a_wait_ends_with_its_controller(winrm, monkeypatch):
     """Nobody says a word any more: the wait is over with the lease, and so is PowerShell."""
-    monkeypatch.setattr(standing, "LEASE", 3.0)
+    monkeypatch.setattr(scripts, "LEASE", 3.0)
     monkeypatch.setattr(standing, "BEAT", 1000.0)
     with serving(FAULTS["304"][0]) as address:
         one = Standing(over_winrm(winrm))
@@ -166,7 +204,7 @@ def test_a_wait_ends_with_its_controller(winrm, monkeypatch):
 
 
 def test_beats_keep_it_through_a_wait_that_is_longer_than_its_lease(winrm, monkeypatch):
-    monkeypatch.setattr(standing, "LEASE", 2.0)
+    monkeypatch.setattr(scripts, "LEASE", 2.0)
     monkeypatch.setattr(standing, "BEAT", 0.5)
     with held(over_winrm(winrm)) as one, serving(FAULTS["304"][0]) as address:
         (answer,) = one.look([http(address + "/x", IntervalMs=1000, LimitMs=4000)], 60)["answers"]

@@ -92,9 +92,10 @@ class WinRM(ThreadingHTTPServer):
     """To be used in a ``with``. `shells`: the commands of each, by their ids; `asked`: the names of what was asked for."""
 
     daemon_threads = True
+    handler: Any
 
     def __init__(self, path, **environment):
-        super().__init__(("127.0.0.1", 0), _Handler)
+        super().__init__(("127.0.0.1", 0), self.handler)
         self.environment = dict(
             os.environ, PATH=path, **{name: value for name, value in environment.items() if name != "PATH"}
         )
@@ -120,7 +121,7 @@ class WinRM(ThreadingHTTPServer):
         return [command for commands in self.shells.values() for command in commands.values()]
 
 
-class _Handler(BaseHTTPRequestHandler):
+class Handler(BaseHTTPRequestHandler):
     protocol_version, disable_nagle_algorithm = "HTTP/1.1", True
     allowed = "Basic " + base64.b64encode(f"{USER}:{PASSWORD}".encode()).decode()
 
@@ -222,3 +223,6 @@ class _Handler(BaseHTTPRequestHandler):
             command.end()
         commands.clear()
         return ""
+
+
+WinRM.handler = Handler

@@ -101,7 +101,6 @@ class Client:
         self._answer_moments: Optional[Moments] = None  # of the last answer, whether it is a document or not
         self._all_refused_at: Optional[float] = None
         self._name = ""
-        self._leaves_next: Sequence[str] = ()
 
     @property
     def failures(self) -> int:
@@ -113,19 +112,12 @@ class Client:
 
     # --- what callers ask for ---
 
-    def document(
-        self, deadline: Optional[Deadline] = None, final: Sequence[str] = (), leaves: Sequence[str] = ()
-    ) -> Document:
+    def document(self, deadline: Optional[Deadline] = None, final: Sequence[str] = ()) -> Document:
         """The document as it is now. Failures are retried until the deadline, without one for a little while.
 
         :arg final: kinds of failure that are not retried
-        :arg leaves: what of the machine itself will be asked for next: a Transport may bring it along
         """
-        self._leaves_next = leaves
-        try:
-            return self._retries.persist(lambda: self._look(deadline), deadline, final=final)
-        finally:
-            self._leaves_next = ()
+        return self._retries.persist(lambda: self._look(deadline), deadline, final=final)
 
     def poll_once(self, patient: bool = False) -> Document:
         """One poll in which no failure is retried: whoever polls every second retries with the next poll.
@@ -211,15 +203,6 @@ class Client:
     def machine_text(self, leaf: str, timeout: float) -> str:
         """Something else about the machine, by its name below /metadata/instance/compute; asked once, without retries."""
         return self._instance_text(leaf, tuple(RETRY_FOR), timeout)
-
-    def foresee(self, leaves: Sequence[str], document: bool = False) -> None:
-        """Tell the Transport what will be asked for right after the next request."""
-        if document:
-            url = self._events_url(self.api_version_used or self._versions[0])
-            self._transport.foresee(url, {"Metadata": "true"}, self._seconds(None))
-        for leaf in leaves:
-            seconds = min(self._timeout, NAME_TIMEOUT)
-            self._transport.foresee(self._leaf_url(leaf), {"Metadata": "true"}, seconds, lasting=True)
 
     # --- one poll ---
 
@@ -348,7 +331,6 @@ class Client:
     def _get(self, url: str, deadline: Optional[Deadline], etag: str = "") -> Answer:
         self.last_url = url
         self.polls += 1
-        self.foresee(self._leaves_next)
         headers = {"Metadata": "true", "If-None-Match": etag} if etag else {"Metadata": "true"}
         try:
             answer = self._timed(lambda: self._transport.get(url, headers, self._seconds(deadline)))

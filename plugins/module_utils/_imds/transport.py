@@ -71,14 +71,6 @@ class Transport:
         self.clock = clock or Clock()
         self.moments: Optional[Moments] = None
 
-    def foresee(self, url: str, headers: Dict[str, str], timeout: float, lasting: bool = False) -> None:
-        """Say that this will be asked for right after the next request, if that one goes well.
-
-        A Transport whose every request is dear may bring the answer along; another one has no use for it.
-
-        :arg lasting: whether the answer does not change, so that it may be given again
-        """
-
     def get(self, url: str, headers: Dict[str, str], timeout: float) -> Answer:
         raise NotImplementedError
 

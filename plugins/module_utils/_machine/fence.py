@@ -71,7 +71,7 @@ class Fence:
             return ""
         moment = self.moment()
         self._allowed(take, forced, moment)
-        with self._watched(), self._store.alone():
+        with self.watched(), self._store.alone():
             self.check_time()
             self.refresh()  # a call that hung under the lock may have written something since: it must not be lost
             mark = self._allowed(take, forced, moment)
@@ -88,7 +88,7 @@ class Fence:
         return mark
 
     def create(self, mark: Mark) -> None:
-        with self._watched(), self._store.alone():
+        with self.watched(), self._store.alone():
             self.check_time()
             self._store.create(mark)
         self.mark = mark
@@ -99,7 +99,7 @@ class Fence:
 
         :raises Fenced: when one has; whoever sent this call could not know
         """
-        with self._watched(), self._store.alone():
+        with self.watched(), self._store.alone():
             suppressed = self.suppressed(mark["events"])
             if suppressed:
                 raise Fenced(_recovered_despite(suppressed))
@@ -132,7 +132,7 @@ class Fence:
 
     def remove(self) -> None:
         mark = self._needed()
-        with self._watched():
+        with self.watched():
             self._store.remove(mark["holder"]["run"], mark["number"])
         self.mark = None
         self._is_ours = False
@@ -148,7 +148,7 @@ class Fence:
         :arg vm_id: this one's
         :raises Fenced: when it is not, or not any more
         """
-        with self._watched(), self._store.alone():
+        with self.watched(), self._store.alone():
             self.check_time()
             self.refresh()
             if not is_copied((self.mark or {}).get("vm_id", ""), vm_id):
@@ -160,7 +160,7 @@ class Fence:
     def held(self) -> Iterator[None]:
         """While in it, the mark is this call's and stays it."""
         mark = self._needed()
-        with self._watched(), self._store.held(mark["holder"]["run"], mark["number"]):
+        with self.watched(), self._store.held(mark["holder"]["run"], mark["number"]):
             yield
 
     def late(self) -> str:
@@ -227,12 +227,13 @@ class Fence:
 
     def _replace(self, mark: Mark) -> None:
         known = self._needed()
-        with self._watched():
+        with self.watched():
             self._store.replace(mark, known["holder"]["run"], known["number"])
         self.mark = mark
 
     @contextlib.contextmanager
-    def _watched(self) -> Iterator[None]:
+    def watched(self) -> Iterator[None]:
+        """While in it, whatever says that somebody else has been there ends this call's right."""
         try:
             yield
         except TooLate:

@@ -79,8 +79,9 @@ class Performance:
             "lost": "",
             "answers": answers,
             "mark": mark,
-            "yes": self._parts.store.confirmed_events(),
+            # The first that is asked of what persons have said: of a Windows machine all of it is read anew then
             "put_back": self._parts.store.suppressed_events(),
+            "yes": self._parts.store.confirmed_events(),
             "hold": self._parts.held(moment.wall),
             "watcher": self._parts.watched(self._call["steps"]),
             "boot_id": moment.boot_id,

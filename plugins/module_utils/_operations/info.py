@@ -13,7 +13,6 @@ from .._errors import ScheduledEventsError
 from .._events.document import Document
 from .._events.event import Event, among
 from .._events.lifecycle import Transition, remembered, transitions
-from .._imds.client import NAME, PLACEMENT_GROUP
 from .._imds.discovery import Found
 from .._imds.transport import Transport
 from .._text import listed
@@ -38,8 +37,6 @@ class Info(Operation):
         self, options: Dict[str, Any], transport: Transport, clock: Clock, find: Optional[Callable[[], Found]]
     ) -> None:
         super().__init__(options, transport, clock, find)
-        if options["placement_group"]:
-            self.leaves = (NAME, PLACEMENT_GROUP)
         self.placement_group: Optional[str] = None
         self.seen: List[Transition] = []
         self._named = {event_id.upper() for event_id in options["event_ids"] or ()}

@@ -16,7 +16,7 @@ from .._clock import Clock, Deadline, iso_utc
 from .._errors import ScheduledEventsError
 from .._events.document import Document, UnusableEvent
 from .._events.event import Event, event_to_dict
-from .._imds.client import NAME, NAME_TIMEOUT, Client
+from .._imds.client import NAME_TIMEOUT, Client
 from .._imds.discovery import Found
 from .._imds.endpoint import DEFAULT_ENDPOINT
 from .._imds.retries import RETRY_FOR, explained
@@ -37,12 +37,7 @@ class OperationFailed(ScheduledEventsError):
 
 
 class Operation:
-    """What both operations have in common: the first poll, where it goes to, and whose machine it is.
-
-    leaves: what of the machine itself is asked for after the first poll
-    """
-
-    leaves: Sequence[str] = (NAME,)
+    """What both operations have in common: the first poll, where it goes to, and whose machine it is."""
 
     def __init__(
         self, options: Dict[str, Any], transport: Transport, clock: Clock, find: Optional[Callable[[], Found]]
@@ -108,7 +103,7 @@ class Operation:
         failure = None
         try:
             final = _ELSEWHERE if self.options["discover"] else ()
-            self.document = self.imds.document(deadline, final, self.leaves)
+            self.document = self.imds.document(deadline, final)
         except ScheduledEventsError as error:
             if not self.options["discover"] or error.kind not in _ELSEWHERE:
                 raise
@@ -207,7 +202,7 @@ class Operation:
             self._earlier_polls += self.imds.polls
             self.imds = self._conversation(endpoint)
             try:
-                self.document = self.imds.document(deadline, _ELSEWHERE, self.leaves)
+                self.document = self.imds.document(deadline, _ELSEWHERE)
             except ScheduledEventsError as error:
                 tried.append(f"{endpoint} ({error.kind})")
                 continue

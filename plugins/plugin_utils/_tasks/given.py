@@ -21,6 +21,7 @@ from typing import Any, NamedTuple, cast
 from ansible.errors import AnsibleError
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.module_utils.parsing.convert_bool import boolean
+from ansible.plugins.loader import connection_loader
 
 from ...module_utils._clock import iso_utc
 from ...module_utils._steps.step_type import Step
@@ -30,6 +31,7 @@ from .._fleet.schema import HostFacts
 from .._lines.reach import variables_of
 from .._notify.notifications import refused_receivers
 from .._variables import known_variables, refused, unknown_of_play
+from .._windows.channels import refusal
 
 PLAN = "__drain_plan"
 """The variable of a host's steps, as the templates of role maintain and the machine's calls have them."""
@@ -130,7 +132,20 @@ class Given:
 
     def wrong(self, name: str, variables: HostVariables) -> list[str]:
         """What is wrong with the options and the plan of a host, in sentences."""
-        return [f"{name}: {why}." for why in (*self._types.wrong(variables), *variables.all[PLAN]["errors"])]
+        found = [*self._types.wrong(variables), *variables.all[PLAN]["errors"]]
+        if not variables.is_true("__maintain_is_linux"):
+            found += self._unreached(variables)
+        return [f"{name}: {why}." for why in found]
+
+    def _unreached(self, variables: HostVariables) -> list[str]:
+        """Why a Windows machine can't be asked as Ansible connects to it, without a stop at the end."""
+        connection = str(variables.get("ansible_connection", self._action._task.connection))
+        kind = connection_loader.get(connection, class_only=True)
+        if kind is None:  # Ansible says so
+            return []
+        becomes = boolean(variables.get("ansible_become", False), strict=False)
+        why = refusal(kind.transport, bool(becomes))
+        return [why.rstrip(".")] if why else []
 
     def host(self, name: str) -> tuple[Host, list[str]]:
         """What is known of a host, and what is wrong with that, in sentences.

@@ -41,7 +41,8 @@ from .._machine.call import (
     within,
 )
 from .._windows import calls as windows
-from .._windows.standing import Standing, over, standing
+from .._windows.channels import refusal
+from .._windows.standing import Standing, over
 
 CALL: dict[str, dict[str, Any]] = dict(
     requests=dict(type="list", elements="dict", required=True),
@@ -164,7 +165,7 @@ class MachineCallAction(BoundedAction):
         return bool(getattr(self._connection._shell, "_IS_WINDOWS", False))
 
     def _on_windows(self, task_vars: Mapping[str, Any], call: Mapping[str, Any]) -> dict[str, Any]:
-        """The same for a Windows machine: the program runs here, and has the machine asked by Ansible's module."""
+        """The same for a Windows machine: the program runs here, and asks a PowerShell that stays there."""
         started = steady()
 
         def execute(module: str, arguments: dict[str, Any]) -> Mapping[str, Any]:
@@ -174,7 +175,10 @@ class MachineCallAction(BoundedAction):
             return done
 
         name = self._task.delegate_to or task_vars.get("inventory_hostname", "the machine")
-        self._standing = self._standing or standing(self._connection)
+        why = refusal(self._connection.transport, bool(self._connection.become))
+        if why:
+            return nothing(f"{name}: {why}")
+        self._standing = self._standing or Standing(self._connection)
         answer = windows.perform_on_windows(name, over(self._standing, execute), call, caller=Caller())
         return result(answer, steady() - started, time.time())
 

@@ -1,20 +1,26 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How a program is held open on a Windows machine over one of Ansible's connections, which logs in as it does for every task.
+"""How a PowerShell is held open on a Windows machine over one of Ansible's connections, which logs in as it does for every task.
 
 Private to this collection.
 
-Ansible's connections run a command to its end. Here its standard input and output stay open, by the parts of the connection plugins (winrm of
-pywinrm 0.5 and newer, ssh) that are the same from ansible-core 2.16 to 2.21.
+Ansible's connections run a command to its end. Over winrm and ssh its standard input and output stay open here, by the parts of the connection
+plugins (winrm of pywinrm 0.5 and newer, ssh) that are the same from ansible-core 2.16 to 2.21. psrp holds a runspace open itself, and is used as
+it is: what is defined there stays for its next command.
 """
 
 from __future__ import annotations
 
 import contextlib
+import os
 import select
+import shlex
+import subprocess
 import time
 from typing import Any, Protocol
+
+from . import scripts
 
 STARTED = 60.0
 """Seconds in which the program has said its first word over ssh."""
@@ -31,32 +37,28 @@ class Broken(Exception):
 
 
 class Channel(Protocol):
+    """Made of Ansible's connection and the name that its first word has."""
+
     def send(self, data: bytes) -> None:
-        """To its standard input."""
+        """A line."""
 
     def receive(self, seconds: float) -> bytes:
-        """What has come on its standard output; nothing after so many seconds at the latest."""
+        """What has come; nothing after so many seconds at the latest."""
 
     def close(self) -> None:
         """Let it end; the connection stays. Never fails."""
 
 
 class WinRM:
-    """
-    :arg connection: Ansible's
-    :arg command: of the program
-    :arg first: what is sent at once
-    """
-
-    def __init__(self, connection: Any, command: str, first: bytes) -> None:
+    def __init__(self, connection: Any, name: str) -> None:
         from winrm.exceptions import WinRMOperationTimeoutError
 
         self._nothing_came = WinRMOperationTimeoutError
         connection._connect()
         self._protocol, self._shell = connection.protocol, connection.shell_id
-        self._command = self._protocol.run_command(self._shell, command, console_mode_stdin=False)
+        self._command = self._protocol.run_command(self._shell, scripts.command(name), console_mode_stdin=False)
         try:
-            self.send(first)
+            self.send(scripts.first_input())
         except Exception:
             self.receive(SHORTEST)  # one that has ended at once has said why
             raise
@@ -84,12 +86,69 @@ class WinRM:
             self._protocol.cleanup_command(self._shell, self._command)
 
 
-class Ssh:
-    """The same over ssh: Ansible's own code starts it and logs in, up to where it would send all of standard input."""
+class Psrp:
+    """In the runspace of the connection. It has no standard input: whoever waits there waits to the end, and that nobody says a word ends nothing."""
 
-    def __init__(self, connection: Any, command: str, first: bytes) -> None:
-        self._came = b""
-        self._process: Any = None
+    def __init__(self, connection: Any, name: str) -> None:
+        connection._connect()
+        self._connection, self._came = connection, b""
+        self._run(scripts.kept(name))
+
+    def send(self, data: bytes) -> None:
+        if data.strip():
+            self._run(scripts.asked(data))
+
+    def _run(self, text: str) -> None:
+        _status, out, said = self._connection.exec_command(text, sudoable=False)
+        self._came = out.strip() + b"\n"
+        if not out.strip():
+            raise Broken(said.decode("utf-8", "replace")[:2000] or "PowerShell did not say anything")
+
+    def receive(self, seconds: float) -> bytes:
+        came, self._came = self._came, b""
+        return came
+
+    def close(self) -> None:
+        """The runspace is the connection's."""
+
+
+class _Pipes:
+    """A process here whose standard input and output are the program's."""
+
+    _stdin: Any
+    _process: Any
+    _came = b""
+
+    def send(self, data: bytes) -> None:
+        try:
+            self._stdin.write(data)
+            self._stdin.flush()
+        except (OSError, ValueError) as error:
+            raise Broken(f"its process has ended ({error})") from error
+
+    def receive(self, seconds: float) -> bytes:
+        came, self._came = self._came, b""
+        if came:
+            return came
+        if not select.select([self._process.stdout], [], [], seconds)[0]:
+            return b""
+        came = self._process.stdout.read()  # it does not block
+        if not came:
+            raise Broken("its process has ended")
+        return bytes(came)
+
+    def close(self) -> None:
+        with contextlib.suppress(Exception):
+            self._stdin.close()
+            self._process.terminate()
+        with contextlib.suppress(Exception):
+            self._process.wait(2)
+
+
+class Ssh(_Pipes):
+    """Ansible's own code starts ssh and logs in, up to where it would send all of standard input."""
+
+    def __init__(self, connection: Any, name: str) -> None:
         own = connection._send_initial_data
 
         def hold(stdin: Any, data: bytes, process: Any) -> None:
@@ -105,7 +164,9 @@ class Ssh:
 
         connection._send_initial_data = hold
         try:
-            status, out, said = connection.exec_command(command, in_data=first, sudoable=False)
+            status, out, said = connection.exec_command(
+                scripts.command(name), in_data=scripts.first_input(), sudoable=False
+            )
             raise Broken(
                 (said or out).decode("utf-8", "replace")[:2000] or f"PowerShell has ended with status {status}"
             )
@@ -113,31 +174,6 @@ class Ssh:
             pass
         finally:
             del connection._send_initial_data
-
-    def send(self, data: bytes) -> None:
-        try:
-            self._stdin.write(data)
-            self._stdin.flush()
-        except (OSError, ValueError) as error:
-            raise Broken(f"ssh has ended ({error})") from error
-
-    def receive(self, seconds: float) -> bytes:
-        came, self._came = self._came, b""
-        if came:
-            return came
-        if not select.select([self._process.stdout], [], [], seconds)[0]:
-            return b""
-        came = self._process.stdout.read()
-        if not came:
-            raise Broken("ssh has ended")
-        return bytes(came)
-
-    def close(self) -> None:
-        with contextlib.suppress(Exception):
-            self._stdin.close()
-            self._process.terminate()
-        with contextlib.suppress(Exception):
-            self._process.wait(2)
 
 
 class _Held(BaseException):
@@ -158,18 +194,51 @@ def _first_words(process: Any) -> bytes:
     return came
 
 
-CHANNELS: dict[str, type[WinRM] | type[Ssh]] = {"winrm": WinRM, "ssh": Ssh}
+class Local(_Pipes):
+    """A process of this machine: where ``ansible_connection=local`` has a PowerShell for a shell, as in tests."""
+
+    def __init__(self, _connection: Any, name: str) -> None:
+        self._process = subprocess.Popen(
+            shlex.split(scripts.command(name)), bufsize=0, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
+        self._stdin = self._process.stdin
+        os.set_blocking(self._process.stdout.fileno(), False)
+        self.send(scripts.first_input())
+
+
+CHANNELS: dict[str, type[WinRM] | type[Ssh] | type[Psrp] | type[Local]] = {
+    "winrm": WinRM,
+    "psrp": Psrp,
+    "ssh": Ssh,
+    "local": Local,
+}
 """By the transport of Ansible's connection."""
 
 
-def may_hold(connection: Any) -> bool:
-    """Whether a program can be held open over this connection."""
-    if connection.transport not in CHANNELS:
-        return False
-    if connection.transport != "winrm":
-        return True
+def refusal(transport: str, becomes: bool) -> str:
+    """Why a Windows machine can't be asked, in a sentence; "" where it can.
+
+    :arg transport: of Ansible's connection
+    :arg becomes: whether Ansible becomes another user there, which it does within each of its modules only
+    """
+    if transport not in CHANNELS:
+        return f"A Windows machine is reached by winrm, psrp or ssh, and not by {transport} (ansible_connection)."
+    if becomes:
+        return (
+            "ansible_become does not work on a Windows machine, as one PowerShell stays there for all that is asked, whose user is that of the "
+            "login: set ansible_become to false there, and log in as a user that may do it."
+        )
+    if transport == "winrm" and not _is_pywinrm_new_enough():
+        return (
+            "The controller's pywinrm is too old: install 0.5 or newer for the Python that runs Ansible (pip install "
+            "--upgrade pywinrm), or into the execution environment."
+        )
+    return ""
+
+
+def _is_pywinrm_new_enough() -> bool:
     try:
         from winrm.protocol import Protocol as Spoken
     except ImportError:  # Ansible says so
-        return False
+        return True
     return hasattr(Spoken, "get_command_output_raw") and hasattr(Spoken, "send_command_input")

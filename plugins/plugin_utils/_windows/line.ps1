@@ -18,10 +18,8 @@ $bytes = [System.Convert]::FromBase64String($In.ReadLine())
 $look = [scriptblock]::Create([System.Text.Encoding]::ASCII.GetString($bytes))
 $line = @{ Next = $In.ReadLineAsync(); Heard = [System.Diagnostics.Stopwatch]::StartNew() }
 
-function Write-Line($Value) {
-    $json = ConvertTo-Json $Value -Compress -Depth 6
-    $json = [regex]::Replace($json, '[^\x20-\x7e]', { param($found) '\u{0:x4}' -f [int][char]$found.Value })
-    $bytes = [System.Text.Encoding]::ASCII.GetBytes($json + "`n")
+function Write-Line([string]$Text) {
+    $bytes = [System.Text.Encoding]::ASCII.GetBytes($Text + "`n")
     $out.Write($bytes, 0, $bytes.Length)
     $out.Flush()
 }
@@ -43,31 +41,12 @@ function Wait-Line([long]$Milliseconds) {
     }
 }
 
-function ConvertTo-Table($Value) {
-    # ConvertFrom-Json knows -AsHashtable only from 6 on, and there it makes dates of texts that look like them
-    if ($Value -is [DateTime]) { return $Value.ToString('s') }
-    if ($Value -is [System.Management.Automation.PSCustomObject]) {
-        $table = @{}
-        foreach ($property in $Value.PSObject.Properties) { $table[$property.Name] = ConvertTo-Table $property.Value }
-        return $table
-    }
-    return $Value
-}
-
-Write-Line @{ line = $Name; language = [string]$ExecutionContext.SessionState.LanguageMode; pid = $PID }
+Write-Line ('{"line":"' + $Name + '"}')
 while ($true) {
     if (-not (Wait-Line $LeaseMs)) { continue }
     if (-not $line.Next.IsCompleted -or $null -eq $line.Next.Result) { break }
     $text = $line.Next.Result
     $line.Next = $In.ReadLineAsync()
-    $Ansible = @{ Changed = $false; Result = $null }        # what look.ps1 finds under win_powershell
-    $id = $null
-    try {
-        $asked = ConvertFrom-Json $text
-        $id = $asked.id
-        & $look -Requests @($asked.requests | ForEach-Object { ConvertTo-Table $_ })
-        Write-Line @{ id = $id; result = $Ansible.Result }
-    }
-    catch { Write-Line @{ id = $id; error = [string]$_.Exception.Message } }
+    Write-Line (& $look $text)
 }
 [System.Environment]::Exit(0)       # a read that still waits for input would keep the process

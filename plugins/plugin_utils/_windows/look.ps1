@@ -9,17 +9,29 @@
 # or that got a status from 300 on, the others are not carried out; an answer that is not what Expect says of it has
 # failed. So what was decided by earlier answers is done only while they hold. Nor is a request that changes something
 # (an edit, a POST) carried out before FromMs or after UntilMs, by the time since the machine was started, where UntilMs
-# is not 0.
-# For ansible.windows.win_powershell under Windows PowerShell 5.1 and PowerShell 7. Times in ms, contents in base64.
-[CmdletBinding(SupportsShouldProcess = $true)]
-param($Requests)
+# is not 0: not in another boot than the controller has seen, and not when nobody waits for it any more.
+# $Text: a line of JSON, {"id", "requests"}; what it puts out is one as well, {"id", "result"} or {"id", "error"}.
+# For Windows PowerShell 5.1 and PowerShell 7. ASCII both ways. Times in ms, contents in base64.
+param([string]$Text)
 
 Set-StrictMode -Version 2.0
-$Ansible.Changed = $false
-$language = $ExecutionContext.SessionState.LanguageMode
-if ($language -ne 'FullLanguage' -or $PSVersionTable.PSVersion -lt '5.1') {
-    $Ansible.Result = @{ failure = 'PowerShell'; message = "PowerShell $($PSVersionTable.PSVersion), $language" }
-    return
+$ErrorActionPreference = 'Stop'
+$ProgressPreference = 'SilentlyContinue'
+
+function ConvertTo-Table($Value) {
+    # ConvertFrom-Json knows -AsHashtable only from 6 on, and there it makes dates of texts that look like them
+    if ($Value -is [DateTime]) { return $Value.ToString('s') }
+    if ($Value -is [System.Management.Automation.PSCustomObject]) {
+        $table = @{}
+        foreach ($property in $Value.PSObject.Properties) { $table[$property.Name] = ConvertTo-Table $property.Value }
+        return $table
+    }
+    return $Value
+}
+
+function ConvertTo-Line($Value) {
+    $json = ConvertTo-Json $Value -Compress -Depth 6
+    return [regex]::Replace($json, '[^\x20-\x7e]', { param($found) '\u{0:x4}' -f [int][char]$found.Value })
 }
 
 function Test-Busy($Cause) {
@@ -135,7 +147,7 @@ function Wait-Change($Request) {
         $left = $Request['LimitMs'] - $clock.ElapsedMilliseconds
         $pause = [Math]::Max(200, [Math]::Min([long]$Request['IntervalMs'], $left))
         if (-not (Test-Path -LiteralPath Function:Wait-Line)) { Start-Sleep -Milliseconds $pause }
-        elseif (Wait-Line $pause) { break }     # line.ps1 runs it, and nobody waits for this any more
+        elseif (Wait-Line $pause) { break }     # of line.ps1: nobody waits for this any more
     }
     return $answer + @{ polls = $polls }
 }
@@ -159,8 +171,9 @@ function Wait-Shared([scriptblock]$Action) {
 }
 
 function Read-File($Path) {
-    # What is in the file, or in the one that a replacement which was cut off has left; $null where there is neither.
-    foreach ($name in $Path, "$Path.old") {
+    # What is in the file, or in the one that a replacement leaves for a moment, or one that was cut off for longer.
+    # $null where there is neither.
+    foreach ($name in $Path, "$Path.old", $Path) {     # the last one: it may have come in between
         try { $file = Wait-Shared { [System.IO.File]::Open($name, 'Open', 'Read', 'ReadWrite, Delete') } }
         catch {
             if (Test-Missing $_.Exception.GetBaseException()) { continue }
@@ -295,7 +308,7 @@ function Get-Boot {
         $id = [System.IO.File]::ReadAllText('/proc/sys/kernel/random/boot_id').Trim()
         return @{ booted = $booted; uptime_ms = [long](1000 * $seconds); clock_ms = Get-Clock; id = $id }
     }
-    $system = Get-CimInstance -ClassName Win32_OperatingSystem
+    $system = Get-CimInstance -ClassName Win32_OperatingSystem -OperationTimeoutSec 30
     $booted = $system.LastBootUpTime.ToUniversalTime()
     $uptime = [DateTime]::UtcNow - $booted      # LocalDateTime is ambiguous in the hour in which summer time ends
     $said = @{ booted = $booted.ToString('s'); uptime_ms = [long]$uptime.TotalMilliseconds; clock_ms = Get-Clock }
@@ -313,20 +326,34 @@ function Invoke-Request($Request) {
     return @{ body = Read-File $path }
 }
 
-$clock = [System.Diagnostics.Stopwatch]::StartNew()
-$answers = New-Object System.Collections.ArrayList
-$stopped = $false
-$asked = $false
-foreach ($request in $Requests) {
-    if ($stopped) {
-        $null = $answers.Add(@{ failure = 'Skipped'; message = 'an earlier request failed'; part = 'stop' })
-        continue
+function Get-Result($Requests) {
+    $language = $ExecutionContext.SessionState.LanguageMode
+    if ($language -ne 'FullLanguage' -or $PSVersionTable.PSVersion -lt '5.1') {
+        return @{ failure = 'PowerShell'; message = "PowerShell $($PSVersionTable.PSVersion), $language" }
     }
-    if ($asked -and $request['Do'] -eq 'http') { Start-Sleep -Milliseconds 200 }
-    $asked = $asked -or $request['Do'] -eq 'http'
-    try { $answer = Compare-Expected (Invoke-Request $request) $request['Expect'] }
-    catch { $answer = Get-Failure $_.Exception $request['Do'] }
-    $stopped = $request['Stop'] -and ($answer.ContainsKey('failure') -or $answer['status'] -ge 300)
-    $null = $answers.Add($answer + @{ elapsed_ms = $clock.ElapsedMilliseconds })
+    $answers = New-Object System.Collections.ArrayList
+    $stopped = $false
+    $asked = $false
+    foreach ($request in $Requests) {
+        if ($stopped) {
+            $null = $answers.Add(@{ failure = 'Skipped'; message = 'an earlier request failed'; part = 'stop' })
+            continue
+        }
+        if ($asked -and $request['Do'] -eq 'http') { Start-Sleep -Milliseconds 200 }
+        $asked = $asked -or $request['Do'] -eq 'http'
+        try { $answer = Compare-Expected (Invoke-Request $request) $request['Expect'] }
+        catch { $answer = Get-Failure $_.Exception $request['Do'] }
+        $stopped = $request['Stop'] -and ($answer.ContainsKey('failure') -or $answer['status'] -ge 300)
+        $null = $answers.Add($answer)
+    }
+    return @{ answers = $answers }
 }
-$Ansible.Result = @{ answers = $answers; elapsed_ms = $clock.ElapsedMilliseconds }
+
+$id = $null
+try {
+    $asked = ConvertFrom-Json $Text
+    $id = $asked.id
+    $result = Get-Result @($asked.requests | ForEach-Object { ConvertTo-Table $_ })
+    ConvertTo-Line @{ id = $id; result = $result }
+}
+catch { ConvertTo-Line @{ id = $id; error = [string]$_.Exception.Message } }

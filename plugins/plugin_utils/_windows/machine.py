@@ -1,11 +1,8 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A Windows machine as the controller asks it, by way of ansible.windows: to run look.ps1, what its registry holds, which
-services it has, what modules of other collections list, and so what it lacks for its steps.
-
-Each start of PowerShell takes seconds. So what is to be asked is collected, and goes in one call as soon as one of the
-answers is needed.
+"""A Windows machine as the controller asks it: to have look.ps1 carry out requests, what its registry holds, which services it has, what modules
+of other collections list.
 
 Private to this collection.
 """
@@ -13,29 +10,24 @@ Private to this collection.
 from __future__ import annotations
 
 import base64
-import pathlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
 from ansible.errors import AnsibleConnectionFailure, AnsibleError
 
-from ...module_utils._clock import Clock, Deadline
+from ...module_utils._clock import Clock
 from ...module_utils._errors import ScheduledEventsError
 from ...module_utils._imds.discovery import Found, base_urls, decode_interface_options
-from ...module_utils._steps.step_type import Step, StepError
-from ...module_utils._steps.types import type_of
 from ...module_utils._text import one_line
 from .connection_errors import known_problem
 
-POWERSHELL = "ansible.windows.win_powershell"
+POWERSHELL = "PowerShell"
+"""What runs look.ps1, beside the modules of Ansible's."""
+
 REGISTRY = "ansible.windows.win_reg_stat"
 SERVICE = "ansible.windows.win_service_info"
-SCRIPT = pathlib.Path(__file__).with_name("look.ps1")
-SKIPPED = "Skipped"  # what look.ps1 calls the failure of a request that it did not carry out
-LATE = "late"  # the part of it, where it came too late
-TOO_LATE = (
-    "PowerShell was started there, or got so far, only when nobody waited for this call any more. Nothing was done"
-)
+LATE = "late"  # the part of a failure of look.ps1, where the request came too late
+TOO_LATE = "PowerShell got so far only when nobody waited for this call any more. Nothing was done"
 INTERFACES = "HKLM:\\SYSTEM\\CurrentControlSet\\Services\\Tcpip\\Parameters\\Interfaces"
 
 
@@ -48,123 +40,43 @@ class WindowsProblem(ScheduledEventsError):
     default_kind = "invalid"
 
 
-class Asked:
-    """A request that goes along with the next call."""
-
-    def __init__(self, machine: WindowsMachine, request: Mapping[str, Any]) -> None:
-        self.request = request
-        self.said: Mapping[str, Any] | None = None
-        self.lost: Exception | None = None  # what ended the call that it went along with
-        self.received = 0.0  # when it was carried out, at the latest
-        self.is_assumed = False  # whether `said` is from an earlier call, and this one has not made sure of it yet
-        self.began = self.came = (
-            0.0  # between these moments it was carried out there, by our clock: the way takes its time, too
-        )
-        self._machine = machine
-
-    def answer(self) -> Mapping[str, Any]:
-        """What look.ps1 says to it; the call is made if it was not yet."""
-        if self.said is None and self.lost is None:
-            self._machine.call()
-        if self.lost is not None:
-            raise self.lost
-        return self.said or {}
-
-    def assume(self, said: Mapping[str, Any], age: float, of_it: Iterable[str]) -> None:
-        """Take it for answered as it was so many seconds ago. The next call changes nothing unless that still holds.
-
-        :arg of_it: the keys of the answer that have to be the same
-        """
-        self.said, self.is_assumed = said, True
-        self.received = self.began = self.came = self._machine.clock.now() - age
-        self.request = dict(self.request, Stop=True, Expect={key: said[key] for key in of_it})
-
-    def believe(self, said: Mapping[str, Any]) -> None:
-        """Take it for answered, as far as that goes: it does not go along with any call."""
-        self.said, self.is_assumed = said, True
-        self.received = self.began = self.came = self._machine.clock.now()
-
-    @property
-    def comes_first(self) -> bool:
-        """Whether it is something on which others depend, or that changes something. It does not depend on what is only looked at."""
-        request = self.request
-        return bool(request["Expect"]) or request["Do"] == "edit" or request.get("Method") == "POST"
-
-
-class Outdated(Exception):
-    """What was assumed of the machine does not hold any more. Nothing was done."""
-
-
 class WindowsMachine:
-    """What is asked of the machine itself: to carry out requests, to read its registry, which services it has.
-
+    """
     :arg name: the host, as the inventory calls it
-    :arg execute: runs a module with these arguments there, and returns its result
+    :arg execute: has look.ps1 carry out requests there (:data:`POWERSHELL`), or runs a module, with these arguments, and returns its result
 
-    start: seconds that the last start of PowerShell took, with what it was asked, but for waits
+    :attr window: between which moments of its own clock a request may change something (``FromMs`` and ``UntilMs``); 0: at any time
+    :attr lost: what kept it from looking: it is not asked again
     """
 
     def __init__(self, name: str, execute: Execute, clock: Clock | None = None) -> None:
         self.name = name
-        self.start = 0.0
         self.clock = clock or Clock()
+        self.window = {"FromMs": 0, "UntilMs": 0}
+        self.lost: Exception | None = None
         self._execute = execute
-        self._script = SCRIPT.read_text(encoding="ascii")
-        self._waiting: list[Asked] = []
-        self.window = {
-            "FromMs": 0,
-            "UntilMs": 0,
-        }  # by the machine's own clock, when a request may change something; 0: at any time
 
-    def later(self, **request: Any) -> Asked:
-        """Have this carried out by the next call, after what waits already; what it is made of is said in look.ps1.
+    def ask(self, *requests: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+        """What look.ps1 says to each of these requests; what they are made of is said there.
 
-        Stop: whether what comes after it in the same call depends on its success
+        Stop: whether what comes after it depends on its success
         Expect: what of its answer has to be so, or it has failed
         """
-        asked = Asked(self, dict({"Stop": False, "Expect": {}}, **request))
-        self._waiting.append(asked)
-        return asked
-
-    def call(self) -> None:
-        """Run look.ps1 with everything that waits."""
-        waiting, self._waiting = sorted(self._waiting, key=lambda asked: not asked.comes_first), []
-        began = self.clock.now()
+        if self.lost is not None:
+            raise self.lost
         try:
-            answers, elapsed = self._look([asked.request for asked in waiting])
+            return self._answers([{"Stop": False, "Expect": {}, **request} for request in requests])
         except Exception as error:
-            for asked in waiting:
-                asked.lost = error
-            raise
-        now = self.clock.now()
-        self.start = now - began - _waited(waiting, answers)
-        if any(asked.is_assumed and "failure" in said for asked, said in zip(waiting, answers, strict=True)):
-            raise Outdated
-        before = 0
-        for asked, said in zip(waiting, answers, strict=True):
-            after = min(_elapsed(said, elapsed), elapsed)
-            asked.said, asked.is_assumed = said, False
-            asked.began = began + before / 1000
-            asked.received = asked.came = max(asked.began, now - (elapsed - after) / 1000)
-            before = after
+            self.give_up(error)
 
-    @property
-    def assumes(self) -> bool:
-        """Whether anything that waits is something of which the next call has to make sure."""
-        return any(asked.is_assumed for asked in self._waiting)
+    def give_up(self, error: Exception) -> NoReturn:
+        self.lost = error
+        raise error
 
-    def age(self, asked: Asked) -> float:
-        """How many seconds ago it was carried out, at least."""
-        return self.clock.now() - asked.received
-
-    def _look(self, requests: list[Mapping[str, Any]]) -> tuple[list[Mapping[str, Any]], int]:
-        """What look.ps1 says to each of the requests, and how many milliseconds all of them took."""
-        result = self._run(
-            POWERSHELL,
-            {"script": self._script, "parameters": {"Requests": requests}, "depth": 4, "error_action": "stop"},
-        )
+    def _answers(self, requests: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+        result = self._run(POWERSHELL, {"parameters": {"Requests": requests}})
         found = result.get("result")
-        if result.get("failed") or result.get("error") or not isinstance(found, Mapping) or not found:
+        if result.get("failed") or not isinstance(found, Mapping) or not found:
             self._refuse(POWERSHELL, _texts(result))
         if found.get("failure") == "PowerShell":
             self._refuse(POWERSHELL, [str(found.get("message", ""))])
@@ -173,7 +85,7 @@ class WindowsMachine:
             self.broken("it has no list of answers")
         if len(answers) != len(requests):
             self.broken(f"{len(requests)} requests got {len(answers)} answers")
-        return answers, _elapsed(found, 0)
+        return answers
 
     def registry(self, path: str, name: str | None = None) -> Mapping[str, Any]:
         """A key of the registry, or one of its values."""
@@ -198,9 +110,7 @@ class WindowsMachine:
     def broken(self, problem: str) -> NoReturn:
         """The script's answer can't be used."""
         raise WindowsProblem(
-            f"{self.name}: what {POWERSHELL} gave back can't be used: {problem}. See the output of the task under "
-            "-vvv, and "
-            "whether an older or newer version of the collection ansible.windows does better; please report it."
+            f"{self.name}: what {POWERSHELL} gave back can't be used: {problem}. See the output of the task under -vvv; please report it."
         )
 
     def _run(self, module: str, arguments: dict[str, Any]) -> Mapping[str, Any]:
@@ -274,23 +184,6 @@ def find_endpoints(machine: WindowsMachine) -> Found:
     return Found(base_urls(addresses), tuple(skipped))
 
 
-def _waited(waiting: Iterable[Asked], answers: Iterable[Mapping[str, Any]]) -> float:
-    """Seconds that the script waited for another document: how long a start takes does not depend on that."""
-    before, waited = 0, 0
-    for asked, said in zip(waiting, answers, strict=True):
-        after = max(before, _elapsed(said, before))
-        if asked.request.get("LimitMs"):
-            waited += after - before
-        before = after
-    return waited / 1000
-
-
-def _elapsed(said: Mapping[str, Any], otherwise: int) -> int:
-    """Milliseconds from the script's beginning."""
-    found = said.get("elapsed_ms")
-    return found if isinstance(found, int) else otherwise
-
-
 def _texts(result: Mapping[str, Any]) -> list[str]:
     """What a module that did not do its work has said, the most telling first."""
     errors = result.get("error")
@@ -300,51 +193,6 @@ def _texts(result: Mapping[str, Any]) -> list[str]:
             texts += [error.get("output"), error.get("fully_qualified_error_id")]
     texts += [result.get("msg"), result.get("module_stderr"), result.get("module_stdout"), result.get("exception")]
     return [text for text in texts if isinstance(text, str)]
-
-
-IIS = ("microsoft.iis.website_info", "microsoft.iis.web_app_pool_info")
-"""The modules by which a step's initial state is read."""
-
-NO_TIME = "no time was left to check it"
-
-
-class _Looks:
-    """Looks at steps. What IIS has is asked for once, for all steps."""
-
-    def __init__(self, machine: WindowsMachine) -> None:
-        self._machine = machine
-        self._iis: Mapping[str, Any] = {}
-
-    def service(self, step: Step) -> str:
-        return "" if self._machine.has_service(step["service"]) else f"this machine has no service {step['service']}"
-
-    def iis(self, step: Step) -> str:
-        self._iis = self._iis or {key: found for module in IIS for key, found in self._machine.all_of(module).items()}
-        try:
-            type_of(step["type"]).initial_state(step, self._iis)
-        except StepError as error:
-            return str(error)
-        return ""
-
-
-def lacking(machine: WindowsMachine, steps: Iterable[Step], until: Deadline) -> dict[str, str]:
-    """Why steps could not be done, by their keys.
-
-    :arg until: when nothing further is asked about: each question takes a start of PowerShell
-    """
-    looks = _Looks(machine)
-    by_type: dict[str, Callable[[Step], str]] = {"service": looks.service, "iis": looks.iis}
-    lacks: dict[str, str] = {}
-    for step in steps:
-        if step["type"] not in by_type:
-            continue
-        try:
-            why = NO_TIME if until.passed() else by_type[step["type"]](step)
-        except (WindowsProblem, AnsibleConnectionFailure) as problem:
-            why = f"it could not be checked: {one_line(problem, 300)}"
-        if why:
-            lacks[step["key"]] = why
-    return lacks
 
 
 def encoded(data: bytes) -> str:

@@ -8,9 +8,7 @@ Private to this collection.
 
 from __future__ import annotations
 
-import base64
 import contextlib
-import functools
 import json
 import secrets
 import threading
@@ -23,11 +21,8 @@ from ansible.errors import AnsibleError
 
 from ...module_utils._imds.transport import REQUESTS_PER_SECOND
 from ...module_utils._text import one_line
-from .channels import CHANNELS, Broken, Channel, may_hold
-from .machine import POWERSHELL, SCRIPT, Execute
-
-LEASE = 90.0
-"""Seconds without a word after which it ends by itself: its controller is gone. A wait in a call ends then, too."""
+from .channels import CHANNELS, Broken, Channel
+from .machine import POWERSHELL, Execute
 
 BEAT = 20.0
 """Seconds after which a word is said, also between two calls: policies let WinRM end what was idle for three minutes."""
@@ -50,21 +45,6 @@ SPARE = 60.0
 LONGEST = 2_000_000
 """Bytes of an answer at most."""
 
-# Its first line of input is what runs; the second one is look.ps1. InputFormat None: PowerShell itself would read from standard input.
-_BOOT = """$r = New-Object System.IO.StreamReader([Console]::OpenStandardInput(), [System.Text.Encoding]::ASCII)
-$t = [System.Text.Encoding]::ASCII.GetString([System.Convert]::FromBase64String($r.ReadLine()))
-& ([scriptblock]::Create($t)) $r {lease} '{name}'"""
-_COMMAND = (
-    "powershell -NoProfile -NonInteractive -ExecutionPolicy Unrestricted -InputFormat None -EncodedCommand {encoded}"
-)
-
-
-@functools.cache
-def _scripts() -> bytes:
-    """What it reads first."""
-    scripts = (SCRIPT.with_name("line.ps1"), SCRIPT)
-    return b"".join(base64.b64encode(script.read_bytes()) + b"\n" for script in scripts)
-
 
 class Standing:
     """
@@ -80,7 +60,7 @@ class Standing:
         self._ends = threading.Event()
 
     def look(self, requests: Sequence[Mapping[str, Any]], seconds: float) -> dict[str, Any]:
-        """What look.ps1 makes of these requests (``$Ansible.Result``).
+        """What look.ps1 makes of these requests.
 
         :arg seconds: that it may take
         :raises Broken: there is no answer; whether it was carried out is not known where it had been sent
@@ -124,10 +104,8 @@ class Standing:
 
     def _start(self) -> None:
         self._name, self._unread = secrets.token_hex(8), b""
-        boot = _BOOT.replace("{lease}", str(round(1000 * LEASE))).replace("{name}", self._name)
-        command = _COMMAND.format(encoded=base64.b64encode(boot.encode("utf-16-le")).decode("ascii"))
         try:
-            self._channel = CHANNELS[self._connection.transport](self._connection, command, _scripts())
+            self._channel = CHANNELS[self._connection.transport](self._connection, self._name)
             hello = self._read(time.monotonic() + START)
             if hello.get("line") != self._name:
                 raise Broken(f"something else than PowerShell answered: {one_line(json.dumps(hello), 200)}")
@@ -196,19 +174,10 @@ class Standing:
                     self._lock.release()
 
 
-def standing(connection: Any) -> Standing | None:
-    """One that stays over this connection; None where a start of PowerShell for each call is needed: Ansible becomes another user within
-    each module only.
-    """
-    return Standing(connection) if not connection.become and may_hold(connection) else None
-
-
-def over(stays: Standing | None, execute: Execute) -> Execute:
-    """Runs look.ps1 over the one that stays, if there is one, and all else as before."""
+def over(stays: Standing, execute: Execute) -> Execute:
+    """Runs look.ps1 over the one that stays, and all else as before."""
 
     def executed(module: str, arguments: dict[str, Any]) -> Mapping[str, Any]:
-        if stays is None:
-            return execute(module, arguments)
         if module != POWERSHELL:
             with stays.alone():
                 return execute(module, arguments)

@@ -12,121 +12,47 @@ from __future__ import annotations
 
 import base64
 import binascii
-import enum
 from collections.abc import Mapping
 from typing import Any
 
 from ...module_utils._clock import Clock
-from ...module_utils._errors import BrokenAnswer, ScheduledEventsError, TransportError, Unreachable
+from ...module_utils._errors import BrokenAnswer, TransportError, Unreachable
 from ...module_utils._imds.transport import LIMIT, Answer, Moments, Transport, too_large, too_slow, whole
+from ...module_utils._machine.mark import TooLate
 from ...module_utils._text import one_line, shown
-from .machine import LATE, SKIPPED, TOO_LATE, Asked, WindowsMachine, WindowsProblem, encoded
+from .machine import LATE, TOO_LATE, WindowsMachine, WindowsProblem, encoded
+from .store import WindowsStore
 
-# No connection is known to cut a call short, but the machine does not notice when its controller is gone: it goes on
-# looking until the call's own end, and its five requests a second are for all programs together. WinRM, for one, keeps
-# a shell that nobody asks for two hours. An hour is half of that, and the longest wait that is one call.
-LONGEST_CALL = 3600.0
+LONGEST_WAIT = 60.0
+"""Seconds of a wait that is asked for at once. Over PSRP nobody tells the machine that its controller is gone: it goes on polling until then."""
 
-# For how many seconds the call that sends an approval looks for what comes of it. Not for long: where the machine is
-# affected itself, its connection may be cut by the maintenance, and nobody learns that the approval was taken.
-AFTER_POST = 5.0
-_FRESH = 2.0  # seconds for which what was brought along counts as an answer of this moment
-_INTERVAL = 1.0
 _LEAST_PAUSE = 0.2  # seconds from one request of the script to the next
-
-
-class Compared(enum.Enum):
-    """How a document that was known is compared with the one that is there."""
-
-    FIRST = "first"  # in the same start, before anything is changed
-    BY_WAITING = "by waiting"  # by the wait for another one
-
-
-class SentTooLate(ScheduledEventsError):
-    """A request was not sent, as it came too late."""
-
-    default_kind = "interrupted"
+_LONGEST = 3600.0  # what PowerShell calls an int ends at 24 days
 
 
 class WindowsTransport(Transport):
-    """One start of PowerShell for each request, and one for each wait (of an hour at most).
+    """get_until_changed may return an answer that is not another one before its limit has passed.
 
-    What is foreseen is brought along with the request before it, and a POST brings the look after it. Such an answer is
-    given to the next request for its address if that comes at once: in between nothing else was asked, and no more than
-    two seconds have passed. Otherwise it is asked for anew. An answer that does not change is given again and again.
+    Five requests a second can't be exceeded: the script pauses between those of a wait, and whoever asks it between two others.
 
-    get_until_changed may return an answer that is not another one before its limit has passed.
-    Five requests a second can't be exceeded: the script pauses between them, and so does who runs it without another start of PowerShell.
-
-    :arg after_post: for how many seconds the call that sends a POST looks for another document
+    :arg store: of the mark without which, as it was last read, nothing is sent
     """
 
-    def __init__(self, machine: WindowsMachine, clock: Clock | None = None, after_post: float = AFTER_POST) -> None:
+    def __init__(self, machine: WindowsMachine, clock: Clock | None = None, store: WindowsStore | None = None) -> None:
         super().__init__(clock or machine.clock)
         self._machine = machine
-        self._after_post = after_post
-        self._foreseen: dict[str, dict[str, Any]] = {}
-        self._lasting: set[str] = set()
-        self._brought: dict[str, Asked] = {}
-        self._bodies: dict[str, bytes] = {}  # the last ones
-        self.seen: dict[str, Mapping[str, Any]] = {}  # what look.ps1 last said to a GET that got an answer, by address
-        self._known: Mapping[str, Mapping[str, Any]] = {}  # the same of an earlier call
-        self._document: Compared | None = None
-        self.is_unproven = False  # whether a document was taken for that of now which nobody has compared yet
-
-    def begin_with(self, known: Mapping[str, Mapping[str, Any]], document: Compared | None) -> None:
-        """Take what was said in an earlier call, in the same boot, for the answers to what is foreseen: who the machine is stays so.
-
-        :arg document: how the document is compared; None for not to be taken for one of now at all
-        """
-        self._known, self._document, self.seen = known, document, dict(known)
-
-    def foresee(self, url: str, headers: dict[str, str], timeout: float, lasting: bool = False) -> None:
-        if lasting:
-            self._lasting.add(url)
-        brought, known = self._brought.get(url), self._known.get(url)
-        if known and (lasting or self._document):
-            if brought is None:
-                self._brought[url] = self._assumed(_exchange("GET", url, headers, timeout), known, lasting)
-        elif not lasting or brought is None or "failure" in (brought.said or {}):
-            self._foreseen[url] = _exchange("GET", url, headers, timeout)
-
-    def _assumed(self, request: dict[str, Any], known: Mapping[str, Any], lasting: bool) -> Asked:
-        said = dict(known, polls=1)
-        if not lasting and self._document is Compared.FIRST:
-            asked = self._machine.later(**request)
-            asked.assume(said, 0.0, ("status", "body"))
-            return asked
-        self.is_unproven = self.is_unproven or not lasting
-        asked = Asked(self._machine, request)
-        asked.believe(said)
-        return asked
-
-    def begin(self) -> None:
-        """Have what was foreseen go with the machine's next call, whatever that is made for."""
-        self._bring(first_stops=True)
+        self._store = store
 
     def get(self, url: str, headers: dict[str, str], timeout: float) -> Answer:
-        said = self._brought_along(url, timeout)
-        if said is None:
-            said = self._said(_exchange("GET", url, headers, timeout))
-        return self._outcome(said, url, timeout)[0]
+        return self._exchange(_http("GET", url, headers, timeout))[0]
 
     def post(self, url: str, headers: dict[str, str], body: bytes, timeout: float) -> Answer:
-        self._foreseen[url] = _exchange(
-            "GET",
-            url,
-            {"Metadata": "true"},
-            timeout,
-            Known=encoded(self._bodies.get(url, b"")),
-            IntervalMs=_milliseconds(_INTERVAL),
-            LimitMs=_milliseconds(self._after_post),
-        )
+        """
+        :raises Fenced, NotWritten: it was not sent, as the mark is not what it was, or it came too late
+        """
+        request = _http("POST", url, headers, timeout, Body=encoded(body), **self._machine.window)
         try:
-            said = self._said(_exchange("POST", url, headers, timeout, Body=encoded(body), **self._machine.window))
-            if said.get("failure") == SKIPPED and said.get("part") == LATE:
-                raise SentTooLate(TOO_LATE)
-            return self._outcome(said, url, timeout, posted=True)[0]
+            return self._exchange(request)[0]
         except WindowsProblem as problem:
             problem.message += " Whether the approval was sent is not known; to run this again does no harm."
             raise
@@ -134,65 +60,34 @@ class WindowsTransport(Transport):
     def get_until_changed(
         self, url: str, headers: dict[str, str], timeout: float, known: bytes, interval: float, limit: float
     ) -> tuple[Answer, int]:
-        self.is_unproven = False
-        said = self._brought_along(url, timeout)
-        if said is None:
-            wait = _exchange(
+        return self._exchange(
+            _http(
                 "GET",
                 url,
                 headers,
                 timeout,
                 Known=encoded(known),
                 IntervalMs=_milliseconds(interval),
-                LimitMs=_milliseconds(limit),
+                LimitMs=_milliseconds(min(limit, LONGEST_WAIT)),
             )
-            said = self._said(wait)
-        return self._outcome(said, url, timeout)
+        )
 
-    def _said(self, request: dict[str, Any]) -> Mapping[str, Any]:
-        """What look.ps1 says to the request; what was foreseen comes along."""
-        self._brought = {url: asked for url, asked in self._brought.items() if url in self._lasting}
-        asked = self._machine.later(**dict(request, Stop=bool(self._foreseen)))
-        self._bring(first_stops=False)
-        said = asked.answer()
-        self.moments = _moments(asked, said)
-        return said
-
-    def _bring(self, first_stops: bool) -> None:
-        foreseen, self._foreseen = self._foreseen, {}
-        for url, request in foreseen.items():
-            self._brought[url] = self._machine.later(**dict(request, Stop=first_stops and len(foreseen) > 1))
-            first_stops = False
-
-    def _brought_along(self, url: str, timeout: float) -> Mapping[str, Any] | None:
-        """What was said to the request when another one was made; None where it has to be made now."""
-        asked = self._brought.pop(url, None)
-        if asked is None:
-            return None
-        said = asked.answer()
-        if said.get("status") == 200 and url in self._lasting:
-            self._brought[url] = asked
-            return said
-        if asked.is_assumed:
-            return said
-        failure = said.get("failure")
-        too_short = failure in _TOO_SLOW and _milliseconds(timeout) > asked.request["TimeoutMs"]
-        if self._machine.age(asked) > _FRESH or failure == SKIPPED or too_short:
-            return None
-        self.moments = _moments(asked, said)
-        return said
-
-    def _outcome(self, said: Mapping[str, Any], url: str, timeout: float, posted: bool = False) -> tuple[Answer, int]:
-        polls: int = self._of_type(said, "polls", int, "a number")
+    def _exchange(self, request: Mapping[str, Any]) -> tuple[Answer, int]:
+        posted, began = request["Method"] == "POST", self.clock.now()
+        if posted and self._store:
+            compared, said = self._machine.ask(self._store.guard(), request)
+            self._store.check_guard(compared)
+        else:
+            (said,) = self._machine.ask(request)
+        if said.get("part") == LATE:
+            raise TooLate(f"{TOO_LATE}.")
+        url, polls = request["Url"], self._of_type(said, "polls", int, "a number")
+        self.moments = _moments(began, self.clock.now(), polls, request)
         try:
-            answer = whole(self._answer(said, url, timeout), url, posted=posted)
+            return whole(self._answer(said, url, request["TimeoutMs"] / 1000), url, posted=posted), polls
         except TransportError as error:
             error.polls = polls
             raise
-        if answer.status == 200 and not posted:
-            self._bodies[url] = answer.body
-            self.seen[url] = {key: said[key] for key in ("status", "headers", "body")}
-        return answer, polls
 
     def _answer(self, said: Mapping[str, Any], url: str, timeout: float) -> Answer:
         if "failure" in said:
@@ -238,12 +133,10 @@ _NOT_HTTP = {
 _ENDED = {"ConnectionClosed", "ReceiveFailure", "KeepAliveFailure", "ResponseEnded", "UnknownError", "Unknown"}
 
 
-def _moments(asked: Asked, said: Mapping[str, Any]) -> Moments:
+def _moments(began: float, came: float, polls: int, request: Mapping[str, Any]) -> Moments:
     """When the last of its requests was sent, at the earliest: between two of them the script pauses."""
-    polls, paused = said.get("polls"), 0.0
-    if isinstance(polls, int) and polls > 1:
-        paused = (polls - 2) * asked.request["IntervalMs"] / 1000 + _LEAST_PAUSE
-    return Moments(asked.began, min(asked.began + paused, asked.came), asked.came)
+    paused = (polls - 2) * request["IntervalMs"] / 1000 + _LEAST_PAUSE if polls > 1 else 0.0
+    return Moments(began, min(began + paused, came), came)
 
 
 def _translated(failure: str, message: str, part: Any, url: str, timeout: float) -> TransportError:
@@ -261,7 +154,7 @@ def _translated(failure: str, message: str, part: Any, url: str, timeout: float)
     return Unreachable(f"No connection to {url}, or it was cut: {reason} ({one_line(failure, 40)}).", url=url)
 
 
-def _exchange(method: str, url: str, headers: dict[str, str], timeout: float, **more: Any) -> dict[str, Any]:
+def _http(method: str, url: str, headers: dict[str, str], timeout: float, **more: Any) -> dict[str, Any]:
     """The request for look.ps1."""
     request = {
         "Do": "http",
@@ -281,4 +174,4 @@ def _exchange(method: str, url: str, headers: dict[str, str], timeout: float, **
 
 
 def _milliseconds(seconds: float) -> int:
-    return int(round(min(seconds, LONGEST_CALL) * 1000))
+    return int(round(min(seconds, _LONGEST) * 1000))

@@ -4,8 +4,10 @@
 """An action on a connection of the real plugins, and a machine behind it that plays a script."""
 
 import base64
+import contextlib
 import json
 import types
+from unittest.mock import ANY
 
 from ansible.parsing.dataloader import DataLoader
 from ansible.playbook.play_context import PlayContext
@@ -70,6 +72,7 @@ def action(operation, over, script, check_mode=False, async_val=0, delegate_to=N
     """The action with these options, over a connection of that name, to a machine that plays this script."""
     module = action_of_task(ACTIONS[operation], options, connection(over), check_mode, async_val, delegate_to)
     module._execute_module = script
+    module._connection.script = script
     module._remove_tmp_path = script.removed.append
     return module
 
@@ -78,24 +81,25 @@ class Script:
     """Calls that must come in this order, and what each gets."""
 
     def __init__(self, *expected, clock=None):
-        self.expected = list(expected)
+        self.expected = [call for one in expected for call in (one if isinstance(one, Both) else [one])]
         self.clock = clock
-        self.sent = []
         self.removed = []
 
     def __call__(self, module_name=None, module_args=None, task_vars=None, wrap_async=False):
         assert TASK_VARS.items() <= task_vars.items()
         assert not wrap_async
-        assert self.expected, f"nothing more was expected, but {module_name} {module_args}"
+        return self._next(module_args)
+
+    def look(self, requests):
+        """One exchange with the PowerShell that stays."""
+        assert all(request.get("MaxBytes", 1048576) == 1048576 for request in requests)
+        return self._next([{key: request[key] for key in request if key != "MaxBytes"} for request in requests])[
+            "result"
+        ]
+
+    def _next(self, arguments):
+        assert self.expected, f"nothing more was expected, but {arguments}"
         expected = self.expected.pop(0)
-        if module_name == "ansible.windows.win_powershell":
-            arguments = module_args["parameters"]["Requests"]
-            assert all(request.get("MaxBytes", 1048576) == 1048576 for request in arguments)
-            arguments = [{key: request[key] for key in request if key != "MaxBytes"} for request in arguments]
-            self.sent.append(arguments)
-        else:
-            arguments = module_args
-            self.sent.append((module_name, arguments))
         assert arguments == expected.arguments
         if self.clock:
             self.clock.elapsed += expected.takes
@@ -107,8 +111,24 @@ class Script:
         assert not self.expected
 
 
+class Stays:
+    """What plays the PowerShell that stays over a connection: its script."""
+
+    def __init__(self, connection):
+        self._script = connection.script
+
+    def look(self, requests, _seconds):
+        return self._script.look(requests)
+
+    def alone(self):
+        return contextlib.nullcontext()
+
+    def close(self):
+        pass
+
+
 class Call:
-    """One start of a module: with look.ps1 `arguments` are its requests, and `result` holds an answer to each."""
+    """An exchange, of which `arguments` are the requests and `result` holds an answer to each; or a module."""
 
     def __init__(self, arguments, result, takes=0.0):
         self.arguments = arguments
@@ -116,11 +136,15 @@ class Call:
         self.takes = takes
 
     def __add__(self, other):
-        """Both in one start, the other one only if the first goes well; and nobody waits long for what comes along."""
-        along = [dict(request, TimeoutMs=min(3000, request["TimeoutMs"])) for request in other.arguments]
-        first = [dict(self.arguments[0], Stop=True)] + self.arguments[1:]
-        answers = self.result["result"]["answers"] + other.result["result"]["answers"]
-        return Call(first + along, _result(*answers), self.takes + other.takes)
+        return Both((self, other))
+
+
+class Both(tuple):
+    """One after the other."""
+
+    @property
+    def arguments(self):
+        return [request for call in self for request in call.arguments]
 
 
 def _sent(url, method="GET", timeout=10000, **more):
@@ -143,16 +167,11 @@ def _sent(url, method="GET", timeout=10000, **more):
 
 
 def _result(*answers):
-    return {
-        "changed": False,
-        "error": [],
-        "failed": False,
-        "result": {"answers": list(answers), "elapsed_ms": 3},
-    }
+    return {"result": {"answers": list(answers)}}
 
 
 def _gave(status, body, headers, polls=1):
-    return _result({"status": status, "headers": headers, "body": _base64(body), "polls": polls, "elapsed_ms": 3})
+    return _result({"status": status, "headers": headers, "body": _base64(body), "polls": polls})
 
 
 def _base64(data):
@@ -168,7 +187,7 @@ def look(body, first=False, etag="", takes=0.0):
 
 def own_name(name=b"win1"):
     """The machine's name."""
-    return Call(_sent(NAME), _gave(200, name, {}))
+    return Call(_sent(NAME, timeout=ANY), _gave(200, name, {}))
 
 
 def wait(known, limit, body=None, etag="", polls=5, takes=0.0, interval=1000):
@@ -183,36 +202,27 @@ def wait(known, limit, body=None, etag="", polls=5, takes=0.0, interval=1000):
     return Call(arguments, result, takes)
 
 
-def approval(*event_ids, known, body=None, limit=5000, takes=0.0):
-    """The approval, and in the same start the look after it, for five seconds at most: the document becomes `body`."""
+def approval(*event_ids):
     sent = json.dumps({"StartRequests": [{"EventId": event_id} for event_id in event_ids]}).encode()
-    call = Call(
-        _sent(EVENTS, "POST", Body=_base64(sent), Headers={"Metadata": "true", "Content-Type": "application/json"}),
-        _gave(200, b"", {"content-length": "0"}),
-    )
-    after = call + wait(known, limit, body, takes=takes)
-    after.arguments[1]["TimeoutMs"] = 10000
-    return after
+    headers = {"Metadata": "true", "Content-Type": "application/json"}
+    return Call(_sent(EVENTS, "POST", Body=_base64(sent), Headers=headers), _gave(200, b"", {"content-length": "0"}))
 
 
 def registry(result, **arguments):
     return Call(arguments, result)
 
 
-SKIPPED = {"failure": "Skipped", "message": "an earlier request failed", "part": "stop"}
-
-
 def failure(call, name, message="?"):
-    """The same call, but its first request fails, and the others are not carried out."""
-    failed = {"failure": name, "message": message, "part": "head", "polls": 1, "elapsed_ms": 3}
-    return Call(call.arguments, _result(failed, *[SKIPPED] * (len(call.arguments) - 1)), call.takes)
+    """The same call, but it fails, and what would come after it does not."""
+    return answering(call, {"failure": name, "message": message, "part": "head", "polls": 1})
 
 
 def answering(call, answer):
-    """The same call, but its first request gets this answer, and the others are not carried out."""
-    return Call(call.arguments, _result(answer, *[SKIPPED] * (len(call.arguments) - 1)), call.takes)
+    """The same call, but it gets this answer, and what would come after it does not."""
+    return instead(call, _result(answer))
 
 
 def instead(call, result):
     """The same call, but another result."""
-    return Call(call.arguments, result, call.takes)
+    first = call[0] if isinstance(call, Both) else call
+    return Call(first.arguments, result, first.takes)

@@ -200,3 +200,11 @@ def test_tags_that_would_leave_out_what_was_included_end_it(tmp_path, task, tags
     printed, status = playbook(tmp_path, tmp_path / "play.yml", f"[web]\nlinux1 {LOCAL}\n", {}, "--tags", tags)
     assert status == (2 if said else 0), printed
     assert said in " ".join(printed.split())
+
+
+def test_a_windows_machine_that_becomes_another_user_is_refused_before_anything_is_asked(tmp_path):
+    hosts = f"[web]\nlinux1 {LOCAL}\nwin1 ansible_connection=psrp ansible_host=127.0.0.1 ansible_port=1 ansible_become=true\n"
+    began = Began(tmp_path, hosts=hosts)
+    assert began.status != 0 and began.asked == []
+    assert "win1: ansible_become does not work on a Windows machine" in began.printed, began.printed
+    assert "Nothing was changed." in began.printed

@@ -1,13 +1,17 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A connection to a machine with a Windows shell and no PowerShell: what core sends to it is taken apart, and the two
-modules that the collection uses are played in Python. This shows the way through Ansible, not that look.ps1 works."""
+"""A connection to a machine with a Windows shell and no PowerShell: what core sends to it is taken apart, and the modules and
+the script that the collection uses are played in Python. This shows the way through Ansible, not that look.ps1 works.
+
+To the collection it is a connection like psrp, which holds a runspace open.
+"""
 
 import importlib.util
 import json
 import os
 import pathlib
+import re
 import time
 
 from ansible.errors import AnsibleConnectionFailure
@@ -35,7 +39,7 @@ options:
 
 class Connection(ConnectionBase):
     # as winrm and psrp have it
-    transport = "standin"
+    transport = "psrp"
     module_implementation_preferences = (".ps1", ".exe", "")
     allow_executable = False
     has_pipelining = True
@@ -51,28 +55,18 @@ class Connection(ConnectionBase):
         return self
 
     def exec_command(self, cmd, in_data=None, sudoable=True):
-        host = self.get_option("host")
+        said = in_runspace(cmd, self._looked)
+        if said is not None:
+            return 0, said, b""
         arguments = module_arguments(in_data)
         name = arguments["_ansible_module_name"]
         kept = {key: value for key, value in arguments.items() if not key.startswith("_ansible") and key != "script"}
-        with open(os.environ["STANDIN_LOG"], "a", encoding="utf-8") as log:
-            log.write(json.dumps([host, name, kept, arguments["_ansible_check_mode"]]) + "\n")
-        if host == "hang":
-            time.sleep(300)
-        if host == "lost":
-            raise AnsibleConnectionFailure("the machine is gone")
+        self._note(name, kept, arguments["_ansible_check_mode"])
         result = {"changed": False, "error": [], "failed": False, "warning": []}
         if name.endswith("win_ping"):
             result["ping"] = "pong"
-        elif name.endswith("win_powershell") and not arguments.get("parameters"):  # another script than ours
-            result["result"] = "2026-03-02T08:00:00.0000000Z"
         elif name.endswith("win_powershell"):
-            assert "$Ansible.Result" in arguments["script"]
-            disk = pathlib.Path(os.environ["STANDIN_LOG"]).parent / "disks" / host
-            requests = arguments["parameters"]["Requests"]
-            machine = played.PlayedMachine(disk, booted())
-            machine.boot_id = "boot-1"
-            result["result"] = {} if host == "mute" else machine.result(requests)
+            result["result"] = "2026-03-02T08:00:00.0000000Z"
         elif name.endswith("win_service_info"):
             result.update(exists=True, services=[{"name": arguments["name"], "state": "started"}])
         elif name.endswith("win_service"):
@@ -87,10 +81,29 @@ class Connection(ConnectionBase):
             result.update(exists=True, properties={}, sub_keys=["{A}"])
         return 0, json.dumps(result).encode(), b""
 
+    def _looked(self, requests):
+        """What look.ps1 makes of these."""
+        self._note("look.ps1", requests, False)
+        host = self.get_option("host")
+        disk = pathlib.Path(os.environ["STANDIN_LOG"]).parent / "disks" / host
+        machine = played.PlayedMachine(disk, booted())
+        machine.boot_id = "boot-1"
+        return {} if host == "mute" else machine.result(requests)
+
+    def _note(self, name, arguments, is_check):
+        host = self.get_option("host")
+        with open(os.environ["STANDIN_LOG"], "a", encoding="utf-8") as log:
+            log.write(json.dumps([host, name, arguments, is_check]) + "\n")
+        if host == "hang":
+            time.sleep(300)
+        if host == "lost":
+            raise AnsibleConnectionFailure("the machine is gone")
+
     def _looks_at(self, job):
         """How often a job has been looked at, which ends at the second look."""
         sent = pathlib.Path(os.environ["STANDIN_LOG"]).read_text(encoding="utf-8").splitlines()
-        return sum(json.loads(line)[2].get("jid") == job for line in sent)
+        kept = [json.loads(line)[2] for line in sent]
+        return sum(isinstance(one, dict) and one.get("jid") == job for one in kept)
 
     def put_file(self, in_path, out_path):
         raise NotImplementedError
@@ -106,6 +119,22 @@ def booted():
     """When the machine was started, which is this one, and the milliseconds since then."""
     seconds = time.monotonic()
     return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(time.time() - seconds)), int(seconds * 1000)
+
+
+def in_runspace(command, look):
+    """What a command prints that is the collection's own; None for one of Ansible's.
+
+    :arg look: what look.ps1 makes of requests
+    """
+    hello = re.search(r"^'(\{\"line\": .*\})'\Z", command, re.MULTILINE)
+    if hello and "[scriptblock]::Create" in command:
+        return hello[1].encode()
+    asked = re.match(r"& \$global:\w+ '(.*)'\Z", command)
+    if not asked:
+        return None
+    line = json.loads(asked[1].replace("''", "'"))
+    result = look(line["requests"]) if line["requests"] else {"answers": [], "elapsed_ms": 0}
+    return json.dumps({"id": line["id"], "result": result}).encode()
 
 
 def module_arguments(payload):

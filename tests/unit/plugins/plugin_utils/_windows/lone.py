@@ -42,8 +42,8 @@ STARTS_AFTER = 3.0  # seconds from the approval to its start, then to the machin
 DOWN_AFTER = 8.0
 DOWN_FOR = 30.0
 OVER_AFTER = 75.0
+ASKS = 0.03  # seconds of an exchange with the PowerShell that stays
 TASK = 0.2  # seconds of Ansible itself for each task
-CALL = 0.15  # seconds of what PowerShell is asked once it runs
 
 
 class Lone:
@@ -53,7 +53,7 @@ class Lone:
     :arg start: seconds of each start of PowerShell
     :arg takes: seconds of a step
 
-    starts: when the PowerShell that stays was started; modules: when each module was begun, and which
+    starts: when each PowerShell was started that stays; modules: when each other module was begun, and which
     reboots: when it is restarted by nobody's event, in a moment; put_back: when a person recovers it by force
     """
 
@@ -64,9 +64,9 @@ class Lone:
         self.clock = ScriptedClock()
         self.start, self.takes = start, takes
         self.starts, self.modules = [], []
-        self.stays = False  # whether there is one that lives
         self.approved = None  # when
         self.running = True
+        self.stays_in = 0  # the boot in which it was started
         self.boots, self.booted = 1, -7200.0
         self.down_for_event = True  # as long as that was not over yet
         self.jobs = {}  # when each ends, and what the service is then
@@ -172,17 +172,16 @@ class Lone:
     def _execute(self, module, arguments):
         assert module == POWERSHELL
         requests = arguments["parameters"]["Requests"]
-        stayed, self.stays = self.stays, False
-        if not stayed:
-            self._passes(self.start)
+        if self.stays_in == self.boots:
+            self._passes(ASKS)
+        else:
             self.starts.append(self.at)
-        self._passes(CALL)
+            self._passes(self.start)
+            self.stays_in = self.boots
         booted = iso_utc(WALL + self.booted).rstrip("Z")
         self.played.boot = (booted, int(1000 * (self.at - self.booted)))
         self.played.boot_id = f"boot-{self.boots}"
-        result = self.played.result(requests)
-        self.stays = True  # it is gone with whatever cuts a connection
-        return {"result": result}
+        return {"result": self.played.result(requests)}
 
     def _module(self, order):
         """One call of a module of Ansible's, as action `others` makes it."""

@@ -40,8 +40,7 @@ class PlayedMachine:
         self._sleep = sleep
 
     def result(self, requests):
-        """What look.ps1 puts into $Ansible.Result."""
-        started = self._now()
+        """What comes of a list of requests."""
         answers: list[object] = []
         stopped = False
         for request in requests:
@@ -50,8 +49,8 @@ class PlayedMachine:
                 continue
             answer = expected(self._carried_out(request), request["Expect"])
             stopped = request["Stop"] and ("failure" in answer or answer.get("status", 0) >= 300)
-            answers.append({**answer, "elapsed_ms": int((self._now() - started) * 1000)})
-        return {"answers": answers, "elapsed_ms": int((self._now() - started) * 1000)}
+            answers.append(answer)
+        return {"answers": answers}
 
     def path(self, windows):
         """Where a file of the machine is here."""
@@ -117,7 +116,7 @@ class PlayedMachine:
             same = answer["status"] == 304 or (answer["status"] == 200 and answer["body"] == request["Known"])
             if elapsed >= request["LimitMs"] or not same:
                 return dict(answer, polls=polls)
-            self._sleep(max(0, min(request["IntervalMs"], request["LimitMs"] - elapsed)) / 1000)
+            self._sleep(max(200, min(request["IntervalMs"], request["LimitMs"] - elapsed)) / 1000)
 
 
 def expected(answer, expect):

@@ -9,12 +9,25 @@ import subprocess
 import types
 
 import pytest
+import winrm.protocol
 from winrm.exceptions import WinRMOperationTimeoutError
 
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows import channels
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.channels import Broken, Ssh, WinRM
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows import channels, scripts
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.channels import (
+    Broken,
+    Local,
+    Psrp,
+    Ssh,
+    WinRM,
+    refusal,
+)
 
 LONG = 30.0
+
+
+@pytest.fixture(autouse=True)
+def first(monkeypatch):
+    monkeypatch.setattr(scripts, "first_input", lambda: b"first\n")
 
 
 class Protocol:
@@ -49,14 +62,14 @@ class Protocol:
 
 def over(protocol):
     connection = types.SimpleNamespace(_connect=lambda: None, protocol=protocol, shell_id="shell")
-    return WinRM(connection, "powershell", b"first")
+    return WinRM(connection, "name")
 
 
 def test_winrm():
     protocol = Protocol((b"hello\n", b"", 0, False), WinRMOperationTimeoutError(), (b"", b"no memory", 1, True))
     channel = over(protocol)
     channel.send(b"x" * (channels.ONE_SEND + 1))
-    assert list(map(len, protocol.sent)) == [5, channels.ONE_SEND, 1], "its envelopes have a limit"
+    assert list(map(len, protocol.sent)) == [6, channels.ONE_SEND, 1], "its envelopes have a limit"
     assert channel.receive(LONG) == b"hello\n"
     assert channel.receive(0.1) == b""
     with pytest.raises(Broken, match="no memory"):
@@ -94,7 +107,7 @@ class Connection:
 
 def test_ssh():
     connection = Connection("read first; echo hello $first; while read line; do echo $line; done")
-    channel = Ssh(connection, "powershell", b"first\n")
+    channel = Ssh(connection, "name")
     assert channel.receive(LONG) == b"hello first\n"
     assert channel.receive(0.01) == b""
     channel.send(b"second\n")
@@ -102,16 +115,16 @@ def test_ssh():
     assert "_send_initial_data" not in vars(connection), "Ansible's own commands go as before"
     channel.close()
     assert connection.process.returncode is not None
-    with pytest.raises(Broken, match="ssh has ended"):
+    with pytest.raises(Broken, match="its process has ended"):
         channel.send(b"third\n")
 
 
 def test_ssh_that_ends():
     connection = Connection("read first; echo hello; read second; exit 1")
-    channel = Ssh(connection, "powershell", b"first\n")
+    channel = Ssh(connection, "name")
     assert channel.receive(LONG) == b"hello\n"
     channel.send(b"second\n")
-    with pytest.raises(Broken, match="ssh has ended"):
+    with pytest.raises(Broken, match="its process has ended"):
         channel.receive(LONG)
 
 
@@ -120,4 +133,57 @@ def test_ssh_that_ends():
 )
 def test_an_ssh_that_ends_without_a_word_says_why(script):
     with pytest.raises(Broken, match="no such host"):
-        Ssh(Connection(script), "powershell", b"first\n")
+        Ssh(Connection(script), "name")
+
+
+class Runspace:
+    """Ansible's psrp: what is run in the runspace that it holds open, and what that prints."""
+
+    def __init__(self, *outputs):
+        self.outputs, self.run, self.connected = list(outputs), [], 0
+
+    def _connect(self):
+        self.connected += 1
+
+    def exec_command(self, command, sudoable):
+        self.run.append(command)
+        return self.outputs.pop(0)
+
+
+def test_psrp():
+    runspace = Runspace((0, b'{"line": "name"}\r\n', b""), (0, b'{"id": 1}', b""), (1, b"", b"no memory"))
+    channel = Psrp(runspace, "name")
+    assert runspace.connected and channel.receive(LONG) == b'{"line": "name"}\n'
+    channel.send(b"\n")  # nobody there would hear it
+    channel.send(b'{"id": 1, "of": "it\'s"}\n')
+    assert channel.receive(LONG) == b'{"id": 1}\n'
+    assert runspace.run[1:] == [scripts.ASK + '\'{"id": 1, "of": "it\'\'s"}\'']
+    assert "$global:AzureMaintenanceLook = " in runspace.run[0] and runspace.run[0].endswith('\'{"line": "name"}\'')
+    with pytest.raises(Broken, match="no memory"):
+        channel.send(b"{}\n")
+    channel.close()
+    assert len(runspace.run) == 3, "the runspace is the connection's"
+
+
+def test_local(monkeypatch):
+    monkeypatch.setattr(scripts, "command", lambda name: f"sh -c 'while read line; do echo $line {name}; done'")
+    channel = Local(None, "here")
+    assert channel.receive(LONG) == b"first here\n"
+    channel.send(b"second\n")
+    assert channel.receive(LONG) == b"second here\n"
+    channel.close()
+    with pytest.raises(Broken):
+        channel.send(b"third\n")
+
+
+@pytest.mark.parametrize("transport", ["winrm", "psrp", "ssh", "local"])
+def test_what_a_windows_machine_may_be_reached_by(transport, monkeypatch):
+    assert refusal(transport, False) == ""
+    assert "ansible_become" in refusal(transport, True)
+    monkeypatch.delattr(winrm.protocol.Protocol, "get_command_output_raw")
+    assert ("0.5" in refusal(transport, False)) == (transport == "winrm")
+
+
+@pytest.mark.parametrize("transport", ["paramiko", "aws_ssm", ""])
+def test_what_not(transport):
+    assert "winrm, psrp or ssh" in refusal(transport, False)

@@ -8,10 +8,9 @@ import time
 import types
 
 import pytest
-import winrm.protocol
 from ansible.errors import AnsibleError
 
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows import channels, standing
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows import standing
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.channels import Broken
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.machine import POWERSHELL, SERVICE
 
@@ -24,12 +23,10 @@ class Played:
     answers: what it says instead, one after the other; exceptions are raised
     """
 
-    def __init__(self, connection, command, first):
+    def __init__(self, connection, name):
         connection.made.append(self)
         self.answers = connection.answers
         self.sent, self.closed, self._says = [], False, []
-        self.scripts = first.splitlines()
-        name = standing.base64.b64decode(command.split()[-1]).decode("utf-16-le").rpartition(" '")[2].strip("'")
         self._say({"line": connection.name or name})
 
     def _say(self, words):
@@ -61,14 +58,13 @@ class Played:
 @pytest.fixture
 def connection(monkeypatch):
     """made: those that were begun over it; name: what the next one says that it is called"""
-    monkeypatch.setattr(channels, "CHANNELS", {"winrm": Played})
-    monkeypatch.setattr(standing, "CHANNELS", channels.CHANNELS)
-    return types.SimpleNamespace(transport="winrm", become=None, made=[], answers=[], name="")
+    monkeypatch.setattr(standing, "CHANNELS", {"winrm": Played})
+    return types.SimpleNamespace(transport="winrm", made=[], answers=[], name="")
 
 
 @pytest.fixture
 def stays(connection):
-    one = standing.standing(connection)
+    one = standing.Standing(connection)
     yield one
     one.close()
 
@@ -77,7 +73,6 @@ def test_one_start_serves_all_calls(stays, connection):
     assert [stays.look(ASKED, 5.0) for _call in range(3)] == [{"answers": ASKED}] * 3
     (played,) = connection.made
     assert len({json.loads(data)["id"] for data in played.sent}) == 3
-    assert len(played.scripts) == 2
     stays.close()
     assert played.closed
 
@@ -172,20 +167,6 @@ def test_nobody_says_a_word_while_something_else_goes_over_the_connection(stays,
     while b"\n" not in played.sent:
         assert time.monotonic() < until
         time.sleep(0.01)
-
-
-@pytest.mark.parametrize(("transport", "become"), [("local", None), ("psrp", None), ("winrm", "runas")])
-def test_where_none_stays_each_call_is_a_start(connection, transport, become):
-    connection.transport, connection.become = transport, become
-    assert standing.standing(connection) is None
-    executed = []
-    standing.over(None, lambda module, arguments: executed.append(module))(POWERSHELL, {})
-    assert executed == [POWERSHELL]
-
-
-def test_nor_with_a_pywinrm_that_lacks_the_parts(connection, monkeypatch):
-    monkeypatch.delattr(winrm.protocol.Protocol, "get_command_output_raw")
-    assert standing.standing(connection) is None
 
 
 def test_what_is_no_look_is_a_module_as_before(stays):

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A machine that can't be made to look, and what its registry holds."""
+"""A machine that can't be asked, and what its registry holds."""
 
 import json
 import pathlib
@@ -39,11 +39,6 @@ def said(result, **more):
 @pytest.mark.parametrize(
     "result, text, advice",
     [
-        (
-            AnsibleError("The module ansible.windows.win_powershell was not found in configured module paths"),
-            "was not found",
-            "ansible-galaxy collection install ansible.windows",
-        ),
         (said({}, failed=True, error=[ERROR]), "Cannot invoke method", "FullLanguage"),
         (
             said({"failure": "PowerShell", "message": "PowerShell 5.1.19041.4648, ConstrainedLanguage"}),
@@ -94,11 +89,6 @@ def said(result, **more):
         (said({}), "did not say why", "win_ping"),
         (said(None), "did not say why", "win_ping"),
         (said("text"), "did not say why", "win_ping"),
-        (
-            gave(answered(200), error=[{"output": "Something.", "fully_qualified_error_id": "X"}, "?"]),
-            "Something",
-            "win_ping",
-        ),
         (gave(answered(200), failed=True), "did not say why", "win_ping"),
         ({}, "did not say why", "win_ping"),
     ],
@@ -124,30 +114,22 @@ def test_answers_that_are_not_one_for_each_request(result, text):
     assert text in problem_of(said(result))
 
 
-def test_what_waits_goes_in_one_call_as_soon_as_an_answer_is_needed():
-    machine = Machine(gave({"body": "eA=="}, {"booted": "x"}, {"files": {}}), gave({"body": None}))
-    first, second = machine.later(Do="read"), machine.later(Do="boot")
-    assert machine.later(Do="folder", Stop=True).answer() == {"files": {}}
-    assert (first.answer(), second.answer()) == ({"body": "eA=="}, {"booted": "x"})
-    assert machine.later(Do="read").answer() == {"body": None}
+def test_what_is_asked_together_is_one_exchange():
+    machine = Machine(gave({"body": "eA=="}, {"files": {}}), gave({"body": None}))
+    assert machine.ask({"Do": "read"}, {"Do": "folder", "Stop": True}) == [{"body": "eA=="}, {"files": {}}]
+    assert machine.ask({"Do": "read"}) == [{"body": None}]
     assert sent(machine) == [
-        [
-            {"Do": "read", "Stop": False, "Expect": {}},
-            {"Do": "boot", "Stop": False, "Expect": {}},
-            {"Do": "folder", "Stop": True, "Expect": {}},
-        ],
+        [{"Do": "read", "Stop": False, "Expect": {}}, {"Do": "folder", "Stop": True, "Expect": {}}],
         [{"Do": "read", "Stop": False, "Expect": {}}],
     ]
 
 
-def test_a_call_that_is_lost_is_lost_for_all_that_went_with_it():
-    machine = Machine(AnsibleConnectionFailure("gone"), gave({"body": None}))
-    first, second = machine.later(Do="read"), machine.later(Do="boot")
-    for asked in (second, first, second):
+def test_a_machine_that_was_lost_is_not_asked_again():
+    machine = Machine(AnsibleConnectionFailure("gone"))
+    for _time in range(2):
         with pytest.raises(AnsibleConnectionFailure):
-            asked.answer()
-    assert machine.later(Do="read").answer() == {"body": None}
-    assert len(machine.calls) == 2
+            machine.ask({"Do": "read"})
+    assert len(machine.calls) == 1
 
 
 def test_no_result_at_all():

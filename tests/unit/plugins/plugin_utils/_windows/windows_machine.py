@@ -33,13 +33,12 @@ class Machine(WindowsMachine):
 
 
 def gave(*answers, **more):
-    """What win_powershell returns when look.ps1 has answered this to one request after the other."""
-    result = {"answers": list(answers), "elapsed_ms": 5}
-    return dict({"changed": False, "error": [], "failed": False, "result": result}, **more)
+    """What comes back when look.ps1 has answered this to one request after the other."""
+    return dict({"result": {"answers": list(answers)}}, **more)
 
 
 def sent(machine):
-    """The requests of each call."""
+    """The requests of each exchange."""
     assert [module for module, _arguments in machine.calls] == [POWERSHELL] * len(machine.calls)
     return [arguments["parameters"]["Requests"] for _module, arguments in machine.calls]
 
