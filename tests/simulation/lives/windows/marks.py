@@ -31,7 +31,7 @@ def journalled(machine: WindowsMachine, before: Any, mark: Any, run: str) -> Non
         old = _began(machine, mark, run)
     elif old["holder"]["run"] != whose:
         journal.add("taken", host=host, run=run, from_run=old["holder"]["run"], expired=_is_expired(machine, old))
-    elif old["number"] >= mark["number"] and old != mark:
+    elif old["number"] > mark["number"]:
         journal.add("older", host=host, run=run, number=mark["number"], there=old["number"])
     for event in mark["events"]:
         if event not in old["events"]:

@@ -13,60 +13,43 @@ STORE, CALLS, TRANSPORT = (f"plugin_utils._windows.{file}" for file in ("store",
 
 
 def _not_compared(real: Any) -> Any:
-    def edit(store: Any, path: str, content: Any, known: Any, compare: bool) -> None:
-        real(store, path, content, known, compare=False)
+    def edit(store: Any, name: str, body: Any, compare: bool = True) -> None:
+        real(store, name, body, compare=False)
 
     return edit
 
 
 def _unguarded(real: Any) -> Any:
-    def write_along(store: Any, guard: bool = False) -> None:
-        if not guard:
-            real(store)
-
-    return write_along
+    return lambda store: dict(real(store), Expect={})
 
 
-def _forgets(*names: str) -> Any:
-    """What came of what was written: these are not kept."""
+def _unnoticed(*errors: str) -> Any:
+    """Nobody hears that nothing was written, for these reasons."""
 
-    def forgetting(real: Any) -> Any:
-        def written(store: Any) -> None:
-            real(store)
-            for name in names:
-                setattr(store, name, "")
+    def unnoticing(real: Any) -> Any:
+        def check(store: Any, name: str, said: Any) -> None:
+            try:
+                real(store, name, said)
+            except Exception as error:
+                if type(error).__name__ not in errors:
+                    raise
 
-        return written
+        return check
 
-    return forgetting
-
-
-def _lease_is_no_change(real: Any) -> Any:
-    def is_changed(store: Any) -> bool:
-        mark, there = store._mark, store.there()
-        if not mark or not there:
-            return bool(real(store))
-        left = {"lease", "number", "renewed", "holder"}
-        alike = all(mark[key] == there[key] for key in mark if key not in left)
-        return not (alike and mark["holder"] == there["holder"]) and bool(real(store))
-
-    return is_changed
+    return unnoticing
 
 
 def _boot_of_mark(real: Any) -> Any:
-    def moment(boot: Any) -> Any:
-        found, mark = real(boot), boot._store.there()
-        return found._replace(boot_id=mark["boot_id"]) if mark else found
+    def made(boot: Any, machine: Any, clock: Any, mark: Any) -> None:
+        real(boot, machine, clock, mark)
+        found = mark()
+        boot._id = found["boot_id"] if found else boot._id
 
-    return moment
+    return made
 
 
 def _any_time(_real: Any) -> Any:
     return lambda _boot, _seconds: {"FromMs": 0, "UntilMs": 0}
-
-
-def _as_asked_for(_real: Any) -> Any:
-    return lambda _call, _request, said: said
 
 
 def _all_well(real: Any) -> Any:
@@ -77,23 +60,14 @@ def _all_well(real: Any) -> Any:
     return post
 
 
-def _again_and_again(real: Any) -> Any:
-    def brought_along(transport: Any, url: str, timeout: float) -> Any:
-        asked = transport._brought.get(url)
-        said = asked and asked.answer()
-        return said if said and "failure" not in said else real(transport, url, timeout)
-
-    return brought_along
-
-
 def _sent_with(**more: Any) -> Any:
     """All requests to look.ps1 have this."""
 
     def sending(real: Any) -> Any:
-        def look(machine: Any, requests: Any) -> Any:
+        def answers(machine: Any, requests: Any) -> Any:
             return real(machine, [{**request, **more} for request in requests])
 
-        return look
+        return answers
 
     return sending
 
@@ -108,47 +82,34 @@ FAULTS = {
     "windows-guard": Fault(
         "unguarded",
         "nothing guards a POST",
-        [(STORE, "WindowsStore.write_along", _unguarded)],
+        [(STORE, "WindowsStore.guard", _unguarded)],
         seed=19,
         scenario="windows-removed",
     ),
     "windows-stop": Fault(
         "unguarded",
         "a POST is sent though its guard failed",
-        [(TRANSPORT, "WindowsMachine._look", _sent_with(Stop=False))],
+        [(TRANSPORT, "WindowsMachine._answers", _sent_with(Stop=False))],
         seed=19,
         scenario="windows-removed",
     ),
     "windows-changed": Fault(
         "unmarked",
         "that somebody else has been there is not noticed",
-        [(STORE, "WindowsStore.written", _forgets("fenced"))],
+        [(STORE, "WindowsStore._check", _unnoticed("Fenced"))],
         scenario="windows-two-runs",
     ),
     "windows-not-written": Fault(
         "unmarked",
         "what could not be written counts as written",
-        [(STORE, "WindowsStore.written", _forgets("busy", "not_written"))],
+        [(STORE, "WindowsStore._check", _unnoticed("Busy", "NotWritten"))],
         seed=8,
         scenario="windows-unwritable",
-    ),
-    "windows-refused": Fault(
-        "unmarked",
-        "an answer does not say that nothing was written",
-        [(CALLS, "_Call._settled", _as_asked_for)],
-        seed=8,
-        scenario="windows-unwritable",
-    ),
-    "windows-lease": Fault(
-        "stolen",
-        "no lease is renewed",
-        [(STORE, "WindowsStore.is_changed", _lease_is_no_change)],
-        scenario="windows-two-runs",
     ),
     "windows-boot": Fault(
         "barrier",
         "each boot is the one of the mark",
-        [(CALLS, "Boot.moment", _boot_of_mark)],
+        [(CALLS, "Boot.__init__", _boot_of_mark)],
         scenario="windows-restarted",
     ),
     "windows-late": Fault(
@@ -157,12 +118,6 @@ FAULTS = {
         [(CALLS, "Boot.window", _any_time)],
         seed=23,
         scenario="windows-hung",
-    ),
-    "windows-age": Fault(
-        "unseen",
-        "what came along with an earlier request is an answer whatever its age",
-        [(TRANSPORT, "WindowsTransport._brought_along", _again_and_again)],
-        scenario="windows-lone",
     ),
     "windows-yes": Fault(
         "confirmed",
@@ -187,7 +142,7 @@ FAULTS = {
     "windows-posted": Fault(
         "prompt",  # what was lost is sent again, a minute later
         "every POST counts as accepted",
-        [(CALLS, "_GuardedTransport.post", _all_well)],
+        [(TRANSPORT, "WindowsTransport.post", _all_well)],
         seed=4,
         scenario="windows-not-taken",
     ),
