@@ -10,7 +10,7 @@ Each lane is a script in this folder, with an argument or none; its output goes 
 ends with status 77 was skipped, and the last line of its output says why and how to get it. MAY_SKIP, when set, holds
 the patterns of the lanes that may be skipped; any other that is skipped has failed. Lanes run side by side that keep as
 many cores busy as there are (JOBS), in the order of the table below. A lane has no time limit, as nobody knows what else
-its machine does: it is ended when its log has not grown for five minutes, since each prints a line, or a dot, as soon as
+its machine does: it is ended when its log has not grown for ten minutes, since each prints a line, or a dot, as soon as
 one of its tests ends. In CI what Ansible and the lanes' tools would keep in the user's home is looked at before and after:
 no lane may write there. At the end stand the slowest lanes and tests, and a last line `N passed, N failed, N skipped`: tests
 where a lane runs pytest, else the lane counts as one.
@@ -31,7 +31,7 @@ from typing import NamedTuple
 import home
 
 SKIPPED = 77
-NO_PROGRESS = 300.0  # seconds in which no test of a lane ends: it hangs
+NO_PROGRESS = 600.0  # seconds in which no test of a lane ends: it hangs (ansible-lint is one, and takes five minutes beside others)
 CROWDED = 2  # processes that want a core, beyond which a lane gets too little of it to be judged by these seconds
 GIVES_WAY = "6"  # as `nice` counts; at 10 they would get nothing beside other work
 HERE = pathlib.Path(__file__).resolve().parent
