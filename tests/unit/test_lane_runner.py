@@ -89,20 +89,20 @@ def until(holds):
 
 
 def test_a_lane_in_which_no_test_ends_is_ended(runner, monkeypatch, lane):
-    clock = Time(*[lambda: None] * 6, functools.partial(until, lambda: is_gone(lane.pid)))
+    clock = Time(*[lambda: None] * 11, functools.partial(until, lambda: is_gone(lane.pid)))
     monkeypatch.setattr(runner, "time", clock)
     status, _cpu = runner.wait(lane, lane.log)
     assert status is None and lane.log.read_text() == "begun\ntidied\n"
-    assert clock.now == 7 * 60, "five minutes of silence, and then one until it had ended"
+    assert clock.now == 12 * 60, "ten minutes of silence, and then one until it had ended"
 
 
 def test_on_a_crowded_machine_it_is_waited_for_longer(runner, monkeypatch, lane):
     monkeypatch.setattr(runner.os, "getloadavg", lambda: (8.0, 3.0, 3.0))
     monkeypatch.setattr(runner.os, "cpu_count", lambda: 2)
-    clock = Time(*[lambda: None] * 11, functools.partial(until, lambda: is_gone(lane.pid)))
+    clock = Time(*[lambda: None] * 21, functools.partial(until, lambda: is_gone(lane.pid)))
     monkeypatch.setattr(runner, "time", clock)
     status, _cpu = runner.wait(lane, lane.log)
-    assert status is None and clock.now == 12 * 60, "four processes want each core: ten minutes"
+    assert status is None and clock.now == 22 * 60, "four processes want each core: twenty minutes"
 
 
 def test_one_that_goes_on_may_take_its_time(runner, monkeypatch, lane):
