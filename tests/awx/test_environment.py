@@ -33,4 +33,4 @@ def test_what_this_collection_needs_comes_by_itself(tmp_path):
     found = ansible("ansible-builder", "introspect", str(COLLECTION.parents[2]), folder=tmp_path)
     assert found.returncode == 0, found.stdout + found.stderr
     python = yaml.safe_load(found.stdout)["python"]
-    assert {requirement.split(">")[0] for requirement in python} == {"pypsrp", "pywinrm", "requests"}
+    assert {requirement.split(">")[0] for requirement in python} == {"pypsrp", "pywinrm"}
