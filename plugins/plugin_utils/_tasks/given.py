@@ -143,8 +143,7 @@ class Given:
         kind = connection_loader.get(connection, class_only=True)
         if kind is None:  # Ansible says so
             return []
-        becomes = boolean(variables.get("ansible_become", False), strict=False)
-        why = refusal(kind.transport, bool(becomes))
+        why = refusal(kind.transport, "ansible_become" in variables.all and variables.is_true("ansible_become"))
         return [why.rstrip(".")] if why else []
 
     def host(self, name: str) -> tuple[Host, list[str]]:

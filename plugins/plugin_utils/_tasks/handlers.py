@@ -32,8 +32,8 @@ def of_run(task: Any, record: Record, notified: int) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for one in record["happenings"][notified:]:
         host, topic = one["host"], _TOPIC_OF.get(one["what"])
-        if host and topic and not handled_by(record, record["hosts"][host]):
-            found.setdefault(host, []).extend([topic] if topic not in found.get(host, ()) else [])
+        if host and topic and topic not in found.get(host, ()) and not handled_by(record, record["hosts"][host]):
+            found.setdefault(host, []).append(topic)
     return _listened(task, found)
 
 

@@ -74,8 +74,8 @@ class Script:
         self.host, self.run, self.by = host, run, by
 
     def result(self, requests: list[dict[str, Any]]) -> Life:
-        """What is in $Ansible.Result."""
-        started, answers, stopped, asked = self._now, [], False, False
+        """What it makes of them."""
+        answers, stopped, asked = [], False, False
         for request in requests:
             if stopped:
                 answers.append({"failure": "Skipped", "message": "an earlier request failed", "part": "stop"})
@@ -88,8 +88,8 @@ class Script:
             except Thrown as thrown:
                 answer = {"failure": thrown.failure, "message": str(thrown), "part": request["Do"]}
             stopped = request["Stop"] and ("failure" in answer or answer.get("status", 0) >= 300)
-            answers.append({**answer, "elapsed_ms": self._since(started)})
-        return {"answers": answers, "elapsed_ms": self._since(started)}
+            answers.append(answer)
+        return {"answers": answers}
 
     def _invoke_request(self, request: dict[str, Any]) -> Life:
         do = request["Do"]

@@ -133,7 +133,7 @@ def in_runspace(command, look):
     if not asked:
         return None
     line = json.loads(asked[1].replace("''", "'"))
-    result = look(line["requests"]) if line["requests"] else {"answers": [], "elapsed_ms": 0}
+    result = look(line["requests"]) if line["requests"] else {"answers": []}
     return json.dumps({"id": line["id"], "result": result}).encode()
 
 
