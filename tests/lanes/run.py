@@ -12,8 +12,8 @@ the patterns of the lanes that may be skipped; any other that is skipped has fai
 many cores busy as there are (JOBS), in the order of the table below. A lane has no time limit, as nobody knows what else
 its machine does: it is ended when its log has not grown for ten minutes, since each prints a line, or a dot, as soon as
 one of its tests ends. In CI what Ansible and the lanes' tools would keep in the user's home is looked at before and after:
-no lane may write there. At the end stand the slowest lanes and tests, and a last line `N passed, N failed, N skipped`: tests
-where a lane runs pytest, else the lane counts as one.
+no lane may write there. At the end stand the slowest lanes and tests, what failed, and a last line `N passed, N failed, N skipped`:
+tests where a lane runs pytest, else the lane counts as one.
 """
 
 import concurrent.futures
@@ -34,6 +34,7 @@ SKIPPED = 77
 NO_PROGRESS = 600.0  # seconds in which no test of a lane ends: it hangs (ansible-lint is one, and takes five minutes beside others)
 CROWDED = 2  # processes that want a core, beyond which a lane gets too little of it to be judged by these seconds
 GIVES_WAY = "6"  # as `nice` counts; at 10 they would get nothing beside other work
+FEW = 5  # failed tests of a lane that the end names
 HERE = pathlib.Path(__file__).resolve().parent
 LOGS = HERE.parent.parent / "build" / "logs"
 DURATION = re.compile(r"^ *(\d+\.\d+)s (?:call|setup|teardown) +(\S.*)")  # as pytest --durations lists the slowest
@@ -238,6 +239,20 @@ def show_slowest(results: list[Result]) -> None:
         print(f"{took:7.0f} s  {lane}: {what}")
 
 
+def show_failed(results: list[Result]) -> None:
+    """What failed, in so few lines that whoever sees only the end of a log sees it."""
+    failed = [result for result in results if result.outcome == "failed"]
+    if failed:
+        print("What failed:")
+    for result in failed:
+        print(f"  {result.lane.name}: {result.reason}")
+        tests = [note for note in result.notes if not note.startswith("SKIPPED ")]
+        for note in tests[:FEW]:
+            print(f"    {note[:150]}")
+        if len(tests) > FEW:
+            print(f"    and {len(tests) - FEW} more")
+
+
 def main(patterns: list[str]) -> int:
     if patterns == ["--list"]:
         print("\n".join(lane.name for lane in LANES))
@@ -272,6 +287,7 @@ def main(patterns: list[str]) -> int:
         for note in dict.fromkeys(result.notes):
             print("         " + note)
     show_slowest(results)
+    show_failed(results)
     total = {word: sum(result.counts.get(word, 0) for result in results) for word in ("passed", "failed", "skipped")}
     print(f"\n{total['passed']} passed, {total['failed']} failed, {total['skipped']} skipped")
     return 1 if total["failed"] else 0

@@ -15,7 +15,7 @@ import watcher.many
 import watcher.planted
 from lives.fleet import MIXED
 
-SEEDS = int(os.environ.get("SIMULATION_SEEDS", "2000"))
+SEEDS = int(os.environ.get("SIMULATION_SEEDS", "600"))
 FIRST = int(os.environ.get("SIMULATION_FIRST", "0"))
 JOBS = int(os.environ.get("SIMULATION_JOBS") or os.cpu_count() or 1)
 PART = 100  # seeds of one test: the lane's log has to grow while they are lived
@@ -26,10 +26,10 @@ def parts(seeds: int) -> list[range]:
 
 
 PARTS = parts(SEEDS)
-WINDOWS = parts(SEEDS // 5)  # with Windows machines: these lives take longer
+WINDOWS = parts(SEEDS // 3)  # with Windows machines: these lives take longer
 LIVES = [(lives, {}, part, f"maintain-{part.start}") for part in PARTS]
 LIVES += [(lives.windows, {}, part, f"windows-{part.start}") for part in WINDOWS]
-LIVES += [(lives, {"scenario": MIXED}, part, f"mixed-{part.start}") for part in parts(SEEDS // 10)]
+LIVES += [(lives, {"scenario": MIXED}, part, f"mixed-{part.start}") for part in parts(SEEDS // 5)]
 LIVES += [(watcher, {}, part, f"watcher-{part.start}") for part in PARTS]
 LIVES += [(watcher, {"mixed": True}, part, f"watcher-mixed-{part.start}") for part in WINDOWS]
 

@@ -152,3 +152,14 @@ def test_the_slowest_are_listed_at_the_end(runner, capsys):
     assert lines[1:4] == ["The slowest lanes:", "     60 s  slow", "      1 s  quick"]
     assert lines[4:7] == ["The slowest tests:", "     59 s  slow: 59", "     58 s  slow: 58"]
     assert len(lines) == 16 and "quick:" not in "".join(lines)
+
+
+def test_what_failed_is_listed_last_in_a_few_lines(runner, capsys):
+    failed = [f"FAILED tests/test_{number}.py::test" for number in range(8)]
+    results = [
+        runner.Result(runner.Lane("good"), "passed", 1.0, 1.0, "", ["SKIPPED [1] x"], {}),
+        runner.Result(runner.Lane("bad"), "failed", 1.0, 1.0, "exit status 1", ["SKIPPED [1] y", *failed], {}),
+    ]
+    runner.show_failed(results)
+    lines = capsys.readouterr().out.splitlines()
+    assert lines == ["What failed:", "  bad: exit status 1", *("    " + one for one in failed[:5]), "    and 3 more"]

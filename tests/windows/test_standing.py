@@ -79,7 +79,8 @@ def ssh(windows, tmp_path):
         "PidFile": "none",
         "StrictModes": "no",
         "UsePAM": "no",
-        "SetEnv": f"PATH={windows.environment['PATH']}",
+        # PowerShell keeps a profile of its start, else in the home that sshd asks the system for
+        "SetEnv": f"PATH={windows.environment['PATH']} XDG_CACHE_HOME={tmp_path}",
     }
     (tmp_path / "sshd_config").write_text("".join(f"{name} {value}\n" for name, value in settings.items()))
     os.makedirs("/run/sshd", exist_ok=True)

@@ -31,7 +31,7 @@ from ...module_utils._events.lifecycle import CANCELLED
 from ...module_utils._events.policy import parse_policy
 from ...module_utils._text import clause, listed
 from .approving import no_approver_words
-from .evaluation import SILENT, is_acting, is_handled, needs_preparation, title, took_away
+from .evaluation import is_acting, is_handled, needs_preparation, title, took_away
 from .event_terms import decided
 from .lost_marks import undo_words, undone_words
 from .marks import holder_words, is_expired, is_its_watchers, lacking, mark_keys, start_watcher, whose
@@ -41,6 +41,9 @@ from .run_events import STAYED, event_of, is_open, last_seen, not_before
 from .said_there import RECOVERED_BY_FORCE
 from .schema import EventState, MachineState, Record
 from .targets import is_kept
+
+JUST_SEEN = 20.0
+"""Seconds since an event was last seen in which it is said to be still to come; afterwards, when it was seen."""
 
 
 def of_record(record: Record, at: float) -> dict[str, str]:
@@ -85,7 +88,7 @@ def needs_words(entry: EventState) -> bool:
 def _coming_words(record: Record, entry: EventState, at: float) -> str:
     due = time_of_day(record, not_before(entry))
     lacking = any(sighting["absent"] is not None for sighting in entry["sightings"].values())
-    if not lacking and at - last_seen(entry) <= SILENT and at < not_before(entry):
+    if not lacking and at - last_seen(entry) <= JUST_SEEN and at < not_before(entry):
         return f"It is still to come, not before {due}."
     return f"It was last seen at {time_of_day(record, last_seen(entry))}, to come not before {due}."
 
