@@ -353,4 +353,10 @@ def no_approver_words(record: Record, key: str, entry: EventState, at: float) ->
     choice = choice_of(record, key, entry, at)
     if choice is None:
         return ""
-    return f"{title(entry)} could not be approved: {entry['approval']['tries']['note'] or choice.words}"
+    why = entry["approval"]["tries"]["note"] or choice.words
+    return f"{title(entry)} {perhaps(entry) or 'could not be approved'}: {why}"
+
+
+def perhaps(entry: EventState) -> str:
+    """What is said of an event in the place of "was not approved" where that is not known; "" where it is."""
+    return "may have been approved (an approval was sent, and not answered)" if entry["approval"]["maybe"] else ""

@@ -30,7 +30,7 @@ from ...module_utils._core.mark_view import (
 from ...module_utils._events.lifecycle import CANCELLED
 from ...module_utils._events.policy import parse_policy
 from ...module_utils._text import clause, listed
-from .approving import no_approver_words
+from .approving import no_approver_words, perhaps
 from .evaluation import is_acting, is_handled, needs_preparation, title, took_away
 from .event_terms import decided
 from .lost_marks import undo_words, undone_words
@@ -74,7 +74,8 @@ def _of_event(record: Record, key: str, entry: EventState, at: float) -> dict[st
         )
     if is_open(entry) and is_acting(entry) and entry["started"] is None:
         if entry["hold"] and not entry["failed"]:
-            found["approval"] = f"{title(entry)} was not approved: {entry['hold']}"
+            if not entry["approval"]["sent"]:
+                found["approval"] = f"{title(entry)} {perhaps(entry) or 'was not approved'}: {entry['hold']}"
         elif not record["run"]["check"] and (words := no_approver_words(record, key, entry, at)):
             found["approval"] = words
     found.update(of_nameless(record, entry))

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from ...module_utils._core.mark_view import OURS, RUN
 from ...module_utils._text import first_line
 from .approval_reasons import codes
+from .approving import perhaps
 from .call_schedule import is_to_be_learned
 from .evaluation import is_handled, needs_preparation
 from .event_terms import preparation_end
@@ -57,7 +58,7 @@ def _of_events(record: Record) -> Iterator[str]:
                 first_line(entry["hold"] or entry["waits"] or entry["approval"]["nobody"], 300)
                 or "nobody has approved it"
             )
-            yield f"{name_of(entry)} is not approved yet: {why}; until {_moment(record, not_before(entry))} at the latest"
+            yield f"{name_of(entry)} {perhaps(entry) or 'is not approved yet'}: {why}; until {_moment(record, not_before(entry))} at the latest"
 
 
 def _is_preparing(record: Record, key: str, entry: EventState, host: str) -> bool:

@@ -9,6 +9,7 @@ import json
 
 import pytest
 
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.progress import awaited
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.result import shown
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._fleet.runs import (
     Machine,
@@ -61,6 +62,29 @@ def test_an_approval_whose_answer_was_lost_is_in_the_timeline():
     assert line.endswith(
         "to approve it, by web1: the approval may have been sent, and its answer was lost: the connection was cut"
     )
+
+
+def test_an_event_whose_approval_was_not_answered_is_not_called_unapproved():
+    run = Run("web1")
+    run.tick()
+    run.show(event("A", ["vm1"]))
+    run["web1"].lost_approvals = 1
+    run.tick()
+    run.until(lambda: run.event()["approval"]["maybe"])
+    run["web1"].down = "no route to host"
+    run.until(lambda: run.event()["hold"])
+    said = [*run.problems, *awaited(run.record, run.at)]
+    assert said and all("may have been approved (an approval was sent" in one for one in said), said
+
+
+def test_an_event_that_was_approved_is_not_called_unapproved_when_its_machine_is_lost():
+    run = Run("web1")
+    run.tick()
+    run.show(event("A", ["vm1"]))
+    run.until(run.sent)
+    run["web1"].down = "no route to host"
+    run.until(lambda: run.event()["hold"])
+    assert run.problems == []
 
 
 def failed():
