@@ -10,7 +10,7 @@ help: ## this list
 	@echo "A single lane:  make $$($(run) --list | paste -sd' ')"
 
 .PHONY: demo
-demo: ## a rehearsed maintenance of four machines on this one, as any user, in about a minute
+demo: ## a rehearsed maintenance of four machines on this one, as any user, in two minutes (the first time five)
 	@tests/lanes/with-demo python tests/demo/run
 
 .PHONY: check

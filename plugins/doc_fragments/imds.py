@@ -43,7 +43,7 @@ options:
     default: 10
   first_timeout:
     description:
-      - The same for requests before the first answer. The first answer after a day without requests may take Azure two
+      - The time for one request, as O(timeout), before the first answer. The first answer after a day without requests may take Azure two
         minutes. A connection is given up after 10 seconds all the same.
     type: float
     default: 125
