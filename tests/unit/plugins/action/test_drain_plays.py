@@ -119,7 +119,10 @@ HANDLERS = """
 - name: Notify handlers
   hosts: web1
   gather_facts: false
-  vars: {drain_fail: false}
+  vars:
+    drain_fail: false
+    drain_steps: [{type: command, do: "true", undo: "true"}]
+    run: "{{ (lookup('ansible.builtin.file', folder ~ '/marks/mark.json') | from_json).holder.run }}"
   tasks:
     - name: Fail to prepare
       ansible.builtin.include_role: {name: cloudops.azure_maintenance.drain, tasks_from: prepare}
@@ -127,8 +130,18 @@ HANDLERS = """
 
     - name: Prepare, and recover at once
       ansible.builtin.include_role: {name: cloudops.azure_maintenance.drain, tasks_from: "{{ item }}"}
-      vars: {drain_steps: [{type: command, do: "true", undo: "true"}]}
-      loop: [prepare, prepare, recover]
+      loop: [prepare, prepare, recover, prepare]
+
+    - name: Bring it back, as playbook recover does
+      ansible.builtin.include_role: {name: cloudops.azure_maintenance.maintain, tasks_from: recover}
+      vars: {maintain_become: false, recover_take: "{{ run }}", recover_force: true}
+
+    - name: Prepare
+      ansible.builtin.include_role: {name: cloudops.azure_maintenance.drain, tasks_from: prepare}
+
+    - name: Bring back what a run of this name has left prepared
+      ansible.builtin.include_role: {name: cloudops.azure_maintenance.maintain, tasks_from: restore}
+      vars: {maintain_become: false, __maintain_run: {run: "{{ run }}"}}
   handlers:
     - name: azure maintenance recovered
       ansible.builtin.shell: echo back >>{{ folder }}/notes
@@ -142,7 +155,12 @@ HANDLERS = """
 def test_handlers_run_at_the_end_of_what_has_changed_something(tmp_path):
     """Whether they listen to the topic, or have its name."""
     (tmp_path / "play.yml").write_text(HANDLERS)
-    variables = {"folder": str(tmp_path), "drain_become": False, "azure_maintenance_folder": str(tmp_path / "marks")}
+    variables = {
+        "folder": str(tmp_path),
+        "drain_become": False,
+        "azure_maintenance_folder": str(tmp_path / "marks"),
+        "azure_maintenance_endpoint": "http://127.0.0.1:9",  # nobody answers there
+    }
     printed, status = playbook(tmp_path, tmp_path / "play.yml", HOST, variables)
     assert status == 0, printed
-    assert (tmp_path / "notes").read_text().split() == ["out", "back"], printed
+    assert (tmp_path / "notes").read_text().split() == ["out", "back"] * 3, printed
