@@ -141,32 +141,32 @@ def test_a_machine_that_is_lost_is_unreachable(refused):
 
 
 @pytest.fixture(scope="module")
-def ticks(tmp_path_factory):
-    return play(tmp_path_factory.mktemp("ticks"), PLAYS / "tick.yml", {})
+def windows_calls(tmp_path_factory):
+    return play(tmp_path_factory.mktemp("windows_calls"), PLAYS / "windows_calls.yml", {})
 
 
-class TestTicks:
+class TestCallsOfWindowsMachines:
     """The action machine on Windows machines."""
 
-    def test_the_task_is_ok_whatever_happens_to_the_call(self, ticks):
-        assert ticks.status == 0, ticks.printed
-        lost = {host: ticks.results[host]["answers"][0]["lost"] for host in ("win1", "mute", "lost", "hang")}
+    def test_the_task_is_ok_whatever_happens_to_the_call(self, windows_calls):
+        assert windows_calls.status == 0, windows_calls.printed
+        lost = {host: windows_calls.results[host]["answers"][0]["lost"] for host in ("win1", "mute", "lost", "hang")}
         assert lost["win1"] == ""
         assert lost["mute"].startswith("mute: PowerShell did not do its work")
         assert "the machine is gone" in lost["lost"]
         assert lost["hang"].startswith("It gave no answer within 2 s")
 
-    def test_an_approval_goes_with_the_comparison_of_the_mark(self, ticks):
+    def test_an_approval_goes_with_the_comparison_of_the_mark(self, windows_calls):
         sent = [
             [request["Do"] if request["Do"] != "http" else request["Method"] for request in requests]
-            for host, _name, requests, _check in ticks.calls
+            for host, _name, requests, _check in windows_calls.calls
             if host == "win1"
         ]
         assert [one for one in sent if "POST" in one] == [["read", "POST"]]
         assert ["edit"] in sent
 
-    def test_what_came_of_it(self, ticks):
-        seen, begun, approved = ticks.results["win1"]["answers"]
+    def test_what_came_of_it(self, windows_calls):
+        seen, begun, approved = windows_calls.results["win1"]["answers"]
         assert seen["answers"][0]["resource_name"] == "win1"
         assert seen["answers"][1]["events"][0]["resources"] == ["linux1", "win1"]
         assert begun["elsewhere"]["key"] == "service w" and begun["elsewhere"]["begun"] is True
@@ -174,10 +174,10 @@ class TestTicks:
         assert approved["answers"][1]["approved"] == [ID]
         assert approved["mark"]["phase"] == "prepared" and approved["mark"]["number"] == 3
         assert approved["took"] >= approved["answers"][1]["look"]["began"] >= approved["answers"][1]["look"]["age"] >= 0
-        assert len(ticks.posts) == 1
+        assert len(windows_calls.posts) == 1
 
-    def test_check_mode_changes_nothing(self, ticks):
-        checked = ticks.results["win1"]["checked"]
+    def test_check_mode_changes_nothing(self, windows_calls):
+        checked = windows_calls.results["win1"]["checked"]
         assert "check mode" in checked["answers"][0]["problem"]
         assert checked["answers"][1]["resource_name"] == "win1"
         assert checked["mark"]["phase"] == "prepared"
