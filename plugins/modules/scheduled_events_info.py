@@ -19,8 +19,8 @@ options:
   event_ids:
     description:
       - Only these events, by their IDs. Case does not matter.
-      - Leave the option out to see all events. An empty list is an error, except with O(wait=true) and O(wait_for=gone): nothing is left
-        to wait for, so the task is done at once, and the metadata service is not asked.
+      - Leave the option out to see all events. An empty list is an error, except with O(wait=true) and O(wait_for=gone), where nothing is
+        left to wait for, so the task is done at once, and the metadata service is not asked.
     type: list
     elements: str
   types:
