@@ -12,6 +12,7 @@ from typing import Callable, Optional, Sequence, TypeVar
 from .._clock import Clock, Deadline
 from .._errors import ScheduledEventsError
 from .._text import digits, duration
+from .endpoint import DEFAULT_ENDPOINT
 from .transport import Answer
 
 # For how many seconds a single poll (not a wait, that has its own end) is retried, by kind of failure.
@@ -43,6 +44,9 @@ ADVICE = {
     "malformed": _UNKNOWN,
     "too_large": _UNKNOWN,
 }
+ELSEWHERE = (
+    "Check that this address is right (option endpoint), and that its service runs, such as an emulator that may have ended."
+)
 
 _T = TypeVar("_T")
 
@@ -112,8 +116,15 @@ class Retries:
             parts.append(f"Asked {self._in_a_row} times in {self._clock.now() - self._row_began:.0f} s.")
         if asked_pause(failure):
             parts.append(f"It asks to be left alone for {duration(asked_pause(failure))}.")
-        parts.append(ADVICE.get(failure.kind, ""))
+        parts.append(advice(failure))
         return explained(failure, " ".join(part for part in parts if part))
+
+
+def advice(failure: ScheduledEventsError) -> str:
+    """What a person can do about it."""
+    if failure.kind == "unreachable" and failure.url and not failure.url.startswith(DEFAULT_ENDPOINT):
+        return ELSEWHERE
+    return ADVICE.get(failure.kind, "")
 
 
 def may_pass(failure: ScheduledEventsError) -> bool:

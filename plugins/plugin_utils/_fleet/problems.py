@@ -216,7 +216,7 @@ def _of_machine(record: Record, machine: MachineState, at: float) -> Iterable[tu
     elif _is_silent(machine) and owner in (NOBODY, WATCHER) and not is_away(record, machine, at):
         since = time_of_day(record, machine["answered"])
         yield "asked", f"{host} has not answered since {since}: {machine['lost']}"
-    elif not machine["resource_name"]:
+    elif not machine["resource_name"] and not machine["look_problem"]:
         yield (
             "name",
             f"Which events affect {host} is not known: {machine['hello_problem'] or 'its name could not be determined'}",

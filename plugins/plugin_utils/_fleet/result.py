@@ -147,11 +147,14 @@ def plan_lines(record: Record) -> list[str]:
 
 def _nothing(record: Record, words: str) -> str:
     """What is said where no event was seen, which is another thing where nobody could see any."""
-    blind = all(
+    return "No machine could see its events: whether there are any is not known." if _all_are_blind(record) else words
+
+
+def _all_are_blind(record: Record) -> bool:
+    return all(
         machine["looked"] is None and (machine["look_problem"] or machine["lost"])
         for machine in record["hosts"].values()
     )
-    return "No machine could see its events: whether there are any is not known." if blind else words
 
 
 def _lines(record: Record, happenings: list[Happening], entry: EventState | None = None) -> list[str]:
@@ -313,7 +316,8 @@ def _waits(record: Record) -> str:
     who = list(sentinels(record).values())
     shown = ", ".join(who) if len(who) <= 5 else f"{len(who)} machines"
     poll = "polls" if len(who) == 1 else "poll"
-    return line(record, record["at"], "waits", f"nothing is under way; {shown} {poll} for new events, until {until}")
+    what = "no machine could see its events so far" if _all_are_blind(record) else "nothing is under way"
+    return line(record, record["at"], "waits", f"{what}; {shown} {poll} for new events, until {until}")
 
 
 def name_of(entry: EventState) -> str:

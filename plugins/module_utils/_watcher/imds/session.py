@@ -20,7 +20,7 @@ from ..._events.document import Document
 from ..._imds.client import DEFAULT_VERSION, NAME, NAME_TIMEOUT, Client
 from ..._imds.http_transport import HttpTransport
 from ..._imds.option_names import WATCHER, with_variables
-from ..._imds.retries import ADVICE, BACK_OFF, asked_pause, pause_after
+from ..._imds.retries import BACK_OFF, advice, asked_pause, pause_after
 from ..._imds.transport import WATCHER_REQUESTS_PER_SECOND, RateLimit, SharedRateLimit, Transport
 from ..._text import one_line
 from ..engine.interface import Identity, PollResult
@@ -245,8 +245,8 @@ class EventPoller:
         self._in_a_row += 1
         self.ended = self._clock.now()
         first = not self.poll_problem
-        advice = ADVICE.get(error.kind, "")
-        words = error.message if not advice or advice in error.message else f"{error.message} {advice}"
+        to_do = advice(error)
+        words = error.message if not to_do or to_do in error.message else f"{error.message} {to_do}"
         self.poll_problem = with_variables(words, WATCHER)
         interval = self._session.configuration.interval
         if error.kind == "version_refused":

@@ -15,16 +15,16 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.o
     answers_with_variables,
     with_variables,
 )
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.retries import ADVICE
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.retries import ADVICE, ELSEWHERE
 
 COLLECTION = pathlib.Path(client.__file__).resolve().parents[3]
 NAMED = re.compile(r"option ([a-z][a-z_]*)")
 
 
 @pytest.mark.parametrize("variables", [MAINTAIN, WATCHER])
-@pytest.mark.parametrize("kind", sorted(ADVICE))
-def test_no_advice_names_an_option(kind, variables):
-    assert not NAMED.search(with_variables(ADVICE[kind], variables))
+@pytest.mark.parametrize("words", [*ADVICE.values(), ELSEWHERE])
+def test_no_advice_names_an_option(words, variables):
+    assert not NAMED.search(with_variables(words, variables))
 
 
 def test_every_option_that_a_message_of_the_client_names_is_known():

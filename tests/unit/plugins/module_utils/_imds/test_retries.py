@@ -6,7 +6,13 @@ import pytest
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._clock import Deadline
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._errors import AnswerTooLarge, Unreachable
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events.document import Document
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.retries import ADVICE, RETRY_FOR
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.endpoint import DEFAULT_ENDPOINT
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.retries import (
+    ADVICE,
+    ELSEWHERE,
+    RETRY_FOR,
+    advice,
+)
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._imds.conversation import (
     EMPTY,
     ONE,
@@ -14,7 +20,7 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_ut
     failure,
     transient,
 )
-from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils.scripted import look
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils.scripted import events_path, look
 
 
 @pytest.mark.parametrize("outcome, kind", transient())
@@ -39,7 +45,7 @@ def test_what_does_not_pass_is_given_up(transport, client, outcome, kind):
     assert asked > 1
     assert f"Asked {asked} times in {transport.clock.elapsed:.0f} s." in error.message
     assert transport.clock.elapsed == RETRY_FOR[kind]
-    assert ADVICE[kind] in error.message
+    assert advice(error) in error.message
 
 
 @pytest.mark.parametrize("outcome, kind", transient())
@@ -50,6 +56,13 @@ def test_in_a_wait_the_deadline_ends_the_retries(transport, client, outcome, kin
     assert failure(client.document, Deadline(transport.clock, 4.5)).kind == kind
     assert transport.clock.elapsed == 4.5
     del transport.script[:]
+
+
+@pytest.mark.parametrize(
+    "endpoint, advised", [(DEFAULT_ENDPOINT, ADVICE["unreachable"]), ("http://127.0.0.1:8080/vm/web1", ELSEWHERE)]
+)
+def test_where_nobody_listens_the_advice_is_about_who_should(endpoint, advised):
+    assert advice(Unreachable("Connection refused.", url=endpoint + events_path())) == advised
 
 
 def test_pauses_grow(transport, client):

@@ -29,6 +29,16 @@ class Said(Keeping):
         return [line for line in self.kept if all(part in line for part in parts)]
 
 
+def test_where_nobody_sees_anything_the_wait_says_so():
+    run = Said()
+    for machine in run.machines.values():
+        machine.blind, machine.nameless = "Connection refused.", True
+    run.tick(10)
+    assert run.words() == ["waits", "problem"]
+    assert "no machine could see its events so far; web1 polls" in run.kept[0]
+    assert "3 machines (web1, web2, web3) can't see their scheduled events" in run.kept[1]
+
+
 def test_a_whole_run():
     run = Said()
     run.tick(5)
