@@ -178,6 +178,7 @@ TAGGED = """
       tags: maintenance
 """
 REACHED = "needs the strategy linear"
+OF = "nothing of role "
 
 
 @pytest.mark.parametrize(
@@ -192,8 +193,13 @@ REACHED = "needs the strategy linear"
         ("include_role: {name: cloudops.azure_maintenance.maintain, apply: {tags: x}}", "maintenance,x", REACHED),
         ("import_role: {name: cloudops.azure_maintenance.maintain}", "maintenance", REACHED),
         ("import_role: {name: cloudops.azure_maintenance.maintain}", "others", ""),
+        ("include_role: {name: cloudops.azure_maintenance.maintain, tasks_from: recover}", "maintenance", OF + "maintain"),
+        ("include_role: {name: cloudops.azure_maintenance.maintain, tasks_from: restore}", "maintenance", OF + "maintain"),
+        ("include_role: {name: cloudops.azure_maintenance.drain}", "maintenance", OF + "drain"),
+        ("include_role: {name: cloudops.azure_maintenance.drain, tasks_from: recover}", "maintenance", OF + "drain"),
+        ("import_role: {name: cloudops.azure_maintenance.drain}", "others", ""),
     ],
-    ids=["include", "include all", "apply", "import", "others"],
+    ids=["include", "all", "apply", "import", "others", "recover", "restore", "drain", "undrain", "others of drain"],
 )
 def test_tags_that_would_leave_out_what_was_included_end_it(tmp_path, task, tags, said):
     (tmp_path / "play.yml").write_text(TAGGED % task)
