@@ -11,7 +11,7 @@ build_tarball() {
     packed=$(tar --list --file "$TARBALL")
     stray=$(grep -E "$wanted_by_nobody" <<<"$packed" || true)
     if [ -n "$stray" ]; then
-        printf 'The tarball holds what users have no use for (galaxy.yml, build_ignore):\n%s\n' "$stray"
+        printf 'The tarball holds what users have no use for (galaxy.yml, build_ignore):\n%s\n' "$stray" >&2
         exit 1
     fi
 }
