@@ -77,25 +77,36 @@ def test_the_timeline_is_the_last_that_is_shown(shown):
     assert event and "  planned " in news and re.match(r"  20\S+  shown .*\n  20\S+  planned ", timeline)
 
 
-def test_a_maintenance_of_one_of_three_machines_fits_on_a_screen(tmp_path):
-    """All that is printed from the start to the recap, and who has changed in that."""
+def maintenance_of_three(folder, step, resources, **reboot):
+    """A run over three machines that goes through a reboot of some of them: what it printed, how it ended, and (changed, failed) by host."""
     hosts = ("linux1", "linux2", "linux3")
-    reboot = {"type": "Reboot", "id": ID, "notice": 900, "tail": 3}
-    scenario = {**SCENARIO, "vms": [{"name": host, "scope": "web"} for host in hosts], "events": [reboot]}
+    reboot = {"type": "Reboot", "id": ID, **reboot}
+    vms = [{"name": host, "scope": "web"} for host in hosts]
+    scenario = {**SCENARIO, "vms": vms, "events": [reboot], "resources": resources}
     inventory = "".join(
         f"{host} ansible_connection=local ansible_python_interpreter={sys.executable}\n" for host in hosts
     )
-    step = {"type": "command", "do": ["sleep", "1"], "undo": ["true"]}
-    with emulator(tmp_path, scenario) as (address, _control):
-        variables = dict(
-            MAINTAIN, emulator=address, azure_maintenance_folder=f"{tmp_path}/{{{{ inventory_hostname }}}}"
-        )
+    with emulator(folder, scenario) as (address, _control):
+        variables = dict(MAINTAIN, emulator=address, azure_maintenance_folder=f"{folder}/{{{{ inventory_hostname }}}}")
         variables.update(azure_maintenance_hosts="all", maintain_rounds=1, drain_steps=[step])
-        printed, status = playbook(tmp_path, "cloudops.azure_maintenance.maintain", inventory, variables)
+        printed, status = playbook(folder, "cloudops.azure_maintenance.maintain", inventory, variables)
+    return printed, status, re.findall(r"(?m)^(\w+) .*changed=(\d) .*failed=(\d)", printed)
+
+
+def test_a_maintenance_of_one_of_three_machines_fits_on_a_screen(tmp_path):
+    """All that is printed from the start to the recap, and who has changed in that."""
+    step = {"type": "command", "do": ["sleep", "1"], "undo": ["true"]}
+    printed, status, counted = maintenance_of_three(tmp_path, step, ["linux2"], notice=900, tail=3)
     assert status == 0, printed
     assert "  recovered  linux2" in printed and len(printed[: printed.index("PLAY RECAP")].splitlines()) <= 60, printed
-    counted = dict(re.findall(r"(?m)^(\w+) .*changed=(\d)", printed))
-    assert counted == {"linux1": "0", "linux2": "1", "linux3": "0"}
+    assert counted == [("linux1", "0", "0"), ("linux2", "1", "0"), ("linux3", "0", "0")]
+
+
+def test_a_machine_that_could_not_be_prepared_fails_and_no_other_with_it(tmp_path):
+    step = {"type": "command", "do": "test {{ inventory_hostname }} != linux2", "undo": ["true"]}
+    printed, status, counted = maintenance_of_three(tmp_path, step, ["linux2", "linux3"], notice=8, tail=2)
+    assert status == 2 and "Left for a person" in printed, printed
+    assert counted == [("linux1", "0", "0"), ("linux2", "0", "1"), ("linux3", "1", "0")], printed
 
 
 def test_a_part_that_fails_is_no_error_in_red(tmp_path):
