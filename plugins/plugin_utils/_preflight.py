@@ -338,7 +338,7 @@ def _steps(asked: Mapping[str, Asked]) -> list[str]:
         own = re.compile(rf"(?<![\w.-]){re.escape(host)}(?![\w.-])")
         alike.setdefault(tuple(own.sub(OWN, words) for words in _words(one)), []).append(host)
     return [
-        f"{listed(hosts)}: {'; then '.join(words if len(hosts) > 1 else _words(asked[hosts[0]]))}"
+        f"steps of {listed(hosts)}: {'; then '.join(words if len(hosts) > 1 else _words(asked[hosts[0]]))}"
         for words, hosts in alike.items()
         if words
     ]

@@ -34,7 +34,11 @@ def is_made_for_azure(mark: Mapping[str, Any]) -> bool:
 
 def service_words(mark: Mapping[str, Any]) -> str:
     """For whom a mark was made, for people."""
-    name = "Azure's own metadata service" if is_made_for_azure(mark) else "another metadata service, as in a rehearsal"
+    name = (
+        "Azure's own metadata service"
+        if is_made_for_azure(mark)
+        else "a metadata service other than Azure's, as in a rehearsal"
+    )
     return f"{name} ({one_line(made_for(mark))})"
 
 

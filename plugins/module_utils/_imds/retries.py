@@ -44,9 +44,7 @@ ADVICE = {
     "malformed": _UNKNOWN,
     "too_large": _UNKNOWN,
 }
-ELSEWHERE = (
-    "Check that this address is right (option endpoint), and that its service runs, such as an emulator that may have ended."
-)
+ELSEWHERE = "Check that this address is right (option endpoint), and that its service runs, such as an emulator that may have ended."
 
 _T = TypeVar("_T")
 

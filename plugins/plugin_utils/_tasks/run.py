@@ -83,19 +83,13 @@ def _marked(record: Record) -> list[str]:
     ]
 
 
-_FOLDERS = ((True, "/var/lib/azure-maintenance"), (False, r"%ProgramData%\AzureMaintenance"))
-
-
 def _first_mark_words(record: Record, marked: Sequence[str]) -> str:
     """Said while it can be said: nothing runs after an interruption."""
     is_real = all(is_made_for_azure(record["hosts"][host]["mark"] or {}) for host in marked)
     rehearsed = (
         "" if is_real else " (A rehearsal does not: rehearse with -e rehearse_state=absent recovers its machines.)"
     )
-    systems = {record["hosts"][host]["is_linux"] for host in marked}
-    folders = [folder for is_linux, folder in _FOLDERS if is_linux in systems]
     return (
-        f"{listed(marked)}: taken out of service from here on, with the mark of {record['run']['run']} (mark.json in "
-        f"{' and '.join(folders)}, or in azure_maintenance_folder). If this run is interrupted, begin the same command again: it "
-        f"goes on by the marks.{rehearsed} Playbook cloudops.azure_maintenance.status shows them."
+        f"{listed(marked)}: marked by {record['run']['run']}, and being taken out of service. If this run is interrupted, begin the same command "
+        f"again: it goes on by the marks, which playbook cloudops.azure_maintenance.status shows.{rehearsed}"
     )

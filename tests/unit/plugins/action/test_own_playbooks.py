@@ -128,7 +128,7 @@ def test_a_group(tmp_path, affected):
 
 def test_a_group_all_of_which_is_affected(tmp_path):
     run = Run(tmp_path, GROUP, NAMES, resources=list(NAMES), notice=36000)
-    assert run.status != 0 and "Assertion failed" in run.printed
+    assert run.status != 0 and "affects all hosts. Nothing was changed." in run.printed
     assert (run.services, run.causes) == ([], [])
 
 
@@ -136,13 +136,15 @@ def test_the_role_with_task_files_and_handlers_of_ones_own(tmp_path):
     """Handlers of one that is out of service run before the file that puts it back."""
     run = Run(tmp_path, ROLE, NAMES, resources=["web1"], notice=36000)
     assert run.status == 0, run.printed
-    out, back = ("web1 is out of service", "web1 is back in service")
+    out, back = ("web1 was taken out of service", "web1 is back in service")
     assert run.services == ["stop nginx", out, "start nginx", back]
     assert (run.causes, run.ends) == (["approved"], ["completed"])
+    # Of Ansible's loops, which print a line for each round: those that most events need
+    assert run.printed.count("included: ") <= 13, run.printed
 
 
 def test_a_handler_that_fails_leaves_no_host_out_of_service(tmp_path):
-    run = Run(tmp_path, ROLE, NAMES, fails="web1 is out of service", resources=["web1"], notice=36000)
-    assert run.status == 2 and "handler Note that the host is out of service failed" in run.printed, run.printed
-    assert run.services == ["stop nginx", "web1 is out of service", "start nginx"]
+    run = Run(tmp_path, ROLE, NAMES, fails="web1 was taken out of service", resources=["web1"], notice=36000)
+    assert run.status == 2 and "handler Note that the host was taken out of service failed" in run.printed, run.printed
+    assert run.services == ["stop nginx", "web1 was taken out of service", "start nginx"]
     assert run.causes == ["approved"]

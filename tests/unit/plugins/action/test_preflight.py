@@ -193,8 +193,16 @@ OF = "nothing of role "
         ("include_role: {name: cloudops.azure_maintenance.maintain, apply: {tags: x}}", "maintenance,x", REACHED),
         ("import_role: {name: cloudops.azure_maintenance.maintain}", "maintenance", REACHED),
         ("import_role: {name: cloudops.azure_maintenance.maintain}", "others", ""),
-        ("include_role: {name: cloudops.azure_maintenance.maintain, tasks_from: recover}", "maintenance", OF + "maintain"),
-        ("include_role: {name: cloudops.azure_maintenance.maintain, tasks_from: restore}", "maintenance", OF + "maintain"),
+        (
+            "include_role: {name: cloudops.azure_maintenance.maintain, tasks_from: recover}",
+            "maintenance",
+            OF + "maintain",
+        ),
+        (
+            "include_role: {name: cloudops.azure_maintenance.maintain, tasks_from: restore}",
+            "maintenance",
+            OF + "maintain",
+        ),
         ("include_role: {name: cloudops.azure_maintenance.drain}", "maintenance", OF + "drain"),
         ("include_role: {name: cloudops.azure_maintenance.drain, tasks_from: recover}", "maintenance", OF + "drain"),
         ("import_role: {name: cloudops.azure_maintenance.drain}", "others", ""),

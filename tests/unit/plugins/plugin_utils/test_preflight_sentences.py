@@ -143,7 +143,7 @@ def test_a_placement_group_that_nobody_declared():
         (mark("", ["A"], kind="watcher"), "is marked by its watcher, since"),
         (mark("watcher", ["A"], kind="watcher"), "its watcher recovers it"),
         (dict(mark("r0", ["A"]), vm_id="vm-a"), "the VM that it was copied from: a run moves the mark aside"),
-        (dict(mark("r0", ["A"]), endpoint="http://10.0.0.11:8780"), "made for another metadata service"),
+        (dict(mark("r0", ["A"]), endpoint="http://10.0.0.11:8780"), "made for a metadata service other than Azure's"),
         (mark("r0", [], kind="drain"), "a run leaves it alone. Recover it by role drain's entry point recover"),
         (
             {"unreadable": "its JSON is broken"},

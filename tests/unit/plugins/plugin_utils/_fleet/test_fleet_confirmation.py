@@ -238,7 +238,7 @@ class TestNoRunLives:
             ),
             (
                 {"mark": {**mark(), "endpoint": "http://10.0.0.11:8780"}},
-                "web2 is marked by run r7 on ctl, made for another metadata service, as in a rehearsal (http://10.0.0.11:8780).",
+                "web2 is marked by run r7 on ctl, made for a metadata service other than Azure's, as in a rehearsal (http://10.0.0.11:8780).",
             ),
             (
                 {"mark": {**mark(), "vm_id": "vm-a"}},

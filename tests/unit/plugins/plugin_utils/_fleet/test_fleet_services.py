@@ -71,7 +71,9 @@ def test_what_an_interrupted_rehearsal_left_is_named_with_the_way_out():
     run = run_against(AZURE, EMULATOR, EXPIRED, "R", wait_timeout=60.0)
     run.to_end()
     (problem,) = run.problems
-    assert "made for another metadata service, as in a rehearsal (http://10.0.0.11:8780/vm/web1)" in problem
+    assert (
+        "made for a metadata service other than Azure's, as in a rehearsal (http://10.0.0.11:8780/vm/web1)" in problem
+    )
     assert "rehearse_state=absent" in problem
 
 
@@ -102,5 +104,7 @@ def test_status_names_the_service_where_it_is_not_azure_s():
         bears = dict(asked_machines.mark("A-1"), endpoint=endpoint)
         return "\n".join(status_lines([asked_machines.machine(mark=bears)], 1767226200.0))
 
-    assert "made for another metadata service, as in a rehearsal (http://10.0.0.11:8780/vm/web1)" in lines(EMULATOR)
+    assert "made for a metadata service other than Azure's, as in a rehearsal (http://10.0.0.11:8780/vm/web1)" in lines(
+        EMULATOR
+    )
     assert "made for" not in lines(AZURE) + lines("")
