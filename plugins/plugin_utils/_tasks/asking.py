@@ -21,7 +21,8 @@ from .._fleet.inspection import Asked
 from .._lines.lines import Lines
 from .._lines.reach import variables_of
 from .calls import why_none
-from .given import HostVariables, OptionTypes, Reach
+from .given import OptionTypes
+from .host_variables import HostVariables, Reach
 from .machine_line import MachineCall, MachineLine, Target
 
 SECONDS = 30.0
@@ -149,7 +150,7 @@ class Machines:
     def _said_of(self, host: str, types: OptionTypes) -> _Machine:
         try:
             variables = HostVariables(self._action, variables_of(self._action, self._task_vars, host))
-            is_linux, name = variables.is_true("__maintain_is_linux"), str(variables["maintain_resource_name"])
+            is_linux, name = variables.is_linux, str(variables["maintain_resource_name"])
             said = Asked(host, is_linux, name, {}, str(variables["maintain_endpoint"]))
             return _Machine(said, variables.reach(), ". ".join(types.wrong(variables)))
         except AnsibleError as error:

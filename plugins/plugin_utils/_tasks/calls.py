@@ -22,7 +22,7 @@ from .._lines.lines import HUNG, Lines
 from .._machine.bounded import too_slow
 from .._machine.call import HARMLESS
 from .between_entries import Answer
-from .given import Reach
+from .host_variables import Reach
 from .machine_line import MachineCall, ModuleCall, RoundCall, Target
 from .run import checked
 

@@ -18,7 +18,7 @@ from ansible.module_utils.parsing.convert_bool import boolean
 from ...module_utils._text import one_line
 from .._drain.plan import NOTHING
 from .drain_run import Drained
-from .given import HostVariables, Reach
+from .host_variables import HostVariables, Reach
 
 
 def drained(action: Any, host: str, name: str, given: dict[str, Any], trouble: str = "") -> Drained:

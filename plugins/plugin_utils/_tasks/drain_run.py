@@ -34,7 +34,7 @@ from .._machine import call
 from .._windows import calls as windows
 from .between_entries import Answer, Kept, wanted
 from .calls import Calls
-from .given import Reach
+from .host_variables import Reach
 
 LONGEST_PAUSE = 30.0
 """Seconds; any answer ends a pause."""

@@ -16,11 +16,10 @@ import datetime
 import pathlib
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from ansible.errors import AnsibleError
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
-from ansible.module_utils.parsing.convert_bool import boolean
 from ansible.plugins.loader import connection_loader
 
 from ...module_utils._clock import iso_utc
@@ -32,23 +31,13 @@ from .._lines.reach import variables_of
 from .._notify.notifications import refused_receivers
 from .._variables import known_variables, refused, unknown_of_play
 from .._windows.channels import refusal
+from .host_variables import HostVariables, Reach
 
 PLAN = "__drain_plan"
 """The variable of a host's steps, as the templates of role maintain and the machine's calls have them."""
 
 ROLES = pathlib.Path(__file__).parents[3] / "roles"
 SPECS = ROLES / "maintain" / "meta" / "argument_specs.yml"
-
-
-class Reach(NamedTuple):
-    """How a machine is called.
-
-    :attr options: of the machine program
-    :attr becomes: whether it becomes root
-    """
-
-    options: Mapping[str, Any]
-    becomes: bool
 
 
 class Host(NamedTuple):
@@ -65,35 +54,6 @@ class Host(NamedTuple):
     def steps(self) -> Sequence[Step]:
         steps: Sequence[Step] = self.plan["steps"]
         return steps
-
-
-class HostVariables:
-    """The variables of one host, each evaluated when it is asked for.
-
-    :arg variables: all of them, by name
-    """
-
-    def __init__(self, action: Any, variables: Mapping[str, Any]) -> None:
-        self.all = variables
-        self._templar = action._templar.copy_with_new_env(available_variables=variables)
-
-    def __getitem__(self, name: str) -> Any:
-        """
-        :raises AnsibleError: a template fails
-        """
-        return plain(self._templar.template(self.all[name]))
-
-    def is_true(self, name: str) -> bool:
-        """Whatever Ansible takes for a yes."""
-        return bool(boolean(self[name], strict=False))
-
-    def get(self, name: str, default: Any) -> Any:
-        """The same of a variable that need not be there."""
-        return self[name] if name in self.all else default
-
-    def reach(self) -> Reach:
-        becomes = self.is_true("maintain_become") and self.is_true("__maintain_is_linux")
-        return Reach(self["__maintain_call_options"], becomes)
 
 
 class OptionTypes:
@@ -133,7 +93,7 @@ class Given:
     def wrong(self, name: str, variables: HostVariables) -> list[str]:
         """What is wrong with the options and the plan of a host, in sentences."""
         found = [*self._types.wrong(variables), *variables.all[PLAN]["errors"]]
-        if not variables.is_true("__maintain_is_linux"):
+        if not variables.is_linux:
             found += self._unreached(variables)
         return [f"{name}: {why}." for why in found]
 
@@ -152,8 +112,8 @@ class Given:
         :raises AnsibleError: a template fails
         """
         variables = self.variables(name)
-        facts = cast("HostFacts", variables["__maintain_facts"])
-        return Host(facts, variables.reach(), variables.all[PLAN]), self.wrong(name, variables)
+        plan = variables.all[PLAN]
+        return Host(variables.facts(name, plan), variables.reach(), plan), self.wrong(name, variables)
 
     def hosts(self, members: Iterable[str]) -> tuple[dict[str, Host], list[str]]:
         """The same of all of them."""

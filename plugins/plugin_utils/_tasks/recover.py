@@ -22,7 +22,7 @@ from .._fleet.recover_plan import Overrides, Verdict, verdicts
 from .._lines.reach import variables_of
 from . import handlers
 from .asking import Asking, Machines
-from .given import HostVariables
+from .host_variables import HostVariables
 from .undoing import Take, Undoing
 
 ARGUMENTS: dict[str, dict[str, Any]] = dict(

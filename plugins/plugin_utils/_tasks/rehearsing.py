@@ -20,7 +20,8 @@ from .._lines.reach import variables_of
 from . import emulators, undoing
 from .asking import Machines
 from .calls import Calls
-from .given import ROLES, Given, HostVariables, misspelt
+from .given import ROLES, Given, misspelt
+from .host_variables import HostVariables
 
 ARGUMENTS: dict[str, dict[str, Any]] = dict(
     part=dict(type="str", choices=["check", "reach", "left", "find"], required=True),

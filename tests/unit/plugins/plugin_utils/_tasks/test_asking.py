@@ -14,7 +14,7 @@ from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._lines import lines as lines_module
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._tasks import asking as module
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._tasks.asking import Asking, Machines
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._tasks.given import Reach
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._tasks.host_variables import Reach
 
 LONG = 30.0  # seconds
 MARK = {"number": 6, "holder": {"kind": "run", "run": "r7"}}

@@ -18,7 +18,7 @@ from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._lines 
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._lines.lines import Lines
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._tasks import calls as module
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._tasks.calls import Calls
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._tasks.given import Reach
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._tasks.host_variables import Reach
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._tasks.machine_line import ModuleCall, Target
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils.deciding import begun
 

@@ -16,7 +16,7 @@ from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain.
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._tasks import drain_run
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._tasks.between_entries import Answer, Kept
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._tasks.drain_run import Drained, DrainRun
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._tasks.given import Reach
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._tasks.host_variables import Reach
 
 OWN = {"type": "tasks", "do": "/own.yml"}
 PLAN = make_plan([OWN], Host("web1", "linux", {"all": []}, str, str))
