@@ -14,7 +14,8 @@ from ._caller import Caller
 from ._clock import Clock
 from ._errors import ScheduledEventsError
 from ._imds.client import VERSIONS
-from ._imds.discovery import Files, Found, find_endpoints
+from ._imds.discovery import Files, find_endpoints
+from ._imds.endpoint import Found
 from ._imds.http_transport import HttpTransport
 from ._imds.requests_transport import REQUESTS_IMPORT_ERROR, RequestsTransport
 from ._imds.transport import Transport

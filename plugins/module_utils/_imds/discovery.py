@@ -16,7 +16,9 @@ import os
 import re
 import struct
 import time
-from typing import Iterable, List, Match, NamedTuple, Optional, Tuple
+from typing import Iterable, List, Match, Optional, Tuple
+
+from .endpoint import Found
 
 OPTION = 245
 
@@ -62,13 +64,6 @@ class Files:
             size = file.seek(0, os.SEEK_END)
             file.seek(max(0, size - _MAX_FILE))
             return file.read(_MAX_FILE)
-
-
-class Found(NamedTuple):
-    """endpoints: base URLs to try in this order; skipped: what could not be read, and why."""
-
-    endpoints: Tuple[str, ...]
-    skipped: Tuple[str, ...]
 
 
 def find_endpoints(files: Files, now: Optional[float] = None) -> Found:

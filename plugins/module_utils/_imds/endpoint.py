@@ -6,11 +6,18 @@
 Private to this collection.
 """
 
-from typing import NoReturn
+from typing import NamedTuple, NoReturn, Tuple
 
 from .._errors import ScheduledEventsError
 
 DEFAULT_ENDPOINT = "http://169.254.169.254"
+
+
+class Found(NamedTuple):
+    """What discovery finds: endpoints, base URLs to try in this order; skipped, what could not be read, and why."""
+
+    endpoints: Tuple[str, ...]
+    skipped: Tuple[str, ...]
 
 
 def check_endpoint(endpoint: str) -> str:

@@ -13,7 +13,6 @@ Private to this collection.
 
 import collections
 import re
-import threading
 from typing import Deque, Dict, NamedTuple, Optional, Tuple
 
 from .._clock import Clock, Deadline, ticks
@@ -172,6 +171,8 @@ class SharedRateLimit(RateLimit):
     _PAUSE = 0.05
 
     def __init__(self, clock: Clock, most: int) -> None:
+        import threading  # which all others do without
+
         super().__init__(clock, most)
         self._most = most
         self._under_way = 0

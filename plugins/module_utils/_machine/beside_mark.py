@@ -7,7 +7,6 @@ and that no event is to be approved; its watcher goes by them, and every run. Th
 Private to this collection.
 """
 
-import hashlib
 import os
 from typing import Any, Dict, Iterable, Mapping, Optional, Sequence
 
@@ -25,6 +24,8 @@ UNKNOWN_HOLD: Dict[str, Any] = {"reason": "There is a hold that can't be read", 
 
 def confirmation_file(event: str) -> str:
     """A file's name for an event, whose id may be any text."""
+    import hashlib  # which a call that only looks does without
+
     return hashlib.sha256(event.upper().encode("utf-8", "surrogatepass")).hexdigest()[:32] + ".json"
 
 

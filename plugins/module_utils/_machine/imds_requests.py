@@ -13,7 +13,7 @@ from .._clock import CallClock
 from .._core.mark_view import WATCHER, Asker, is_prepared_for, mark_view
 from .._errors import ScheduledEventsError
 from .._imds.client import NAME_TIMEOUT, Client
-from .._imds.discovery import Found
+from .._imds.endpoint import Found
 from .._imds.transport import Moments, Transport
 from .._operations.approve import Approval
 from .._operations.info import Info

@@ -9,7 +9,6 @@ Private to this collection.
 No options of steps and no secrets stand in it: these come from the inventory each time.
 """
 
-import hashlib
 import json
 from typing import Any, ContextManager, Dict, Iterable, List, Mapping, Optional, Sequence
 
@@ -263,6 +262,8 @@ def objection(mark: Mark, options: Mapping[str, Any], moment: Moment, take: str 
 
 def job_name(mark: Mark, step: Mapping[str, Any], direction: str) -> str:
     """What a step is begun under: the same whichever run goes on with this outage, another one for each try."""
+    import hashlib  # which a call that only looks does without
+
     said = [mark["since"], mark["boot_id"], step["key"], direction, step["tries"]]
     return hashlib.sha256(json.dumps(said).encode("ascii")).hexdigest()[:32]
 

@@ -12,7 +12,7 @@ from .._caller import Caller
 from .._clock import Clock, Deadline
 from .._errors import ScheduledEventsError
 from .._events.event import Event
-from .._imds.discovery import Found
+from .._imds.endpoint import Found
 from .._imds.retries import asked_pause, explained, may_pass, pause_after
 from .._imds.transport import Transport
 from .._text import duration, listed, sentence

@@ -13,7 +13,7 @@ from .._errors import ScheduledEventsError
 from .._events.document import Document
 from .._events.event import Event, among
 from .._events.lifecycle import Transition, remembered, transitions
-from .._imds.discovery import Found
+from .._imds.endpoint import Found
 from .._imds.transport import Transport
 from .._text import listed
 from .operation import MOST_WARNINGS, Operation

@@ -17,8 +17,7 @@ from .._errors import ScheduledEventsError
 from .._events.document import Document, UnusableEvent
 from .._events.event import Event, event_to_dict
 from .._imds.client import NAME_TIMEOUT, Client
-from .._imds.discovery import Found
-from .._imds.endpoint import DEFAULT_ENDPOINT
+from .._imds.endpoint import DEFAULT_ENDPOINT, Found
 from .._imds.retries import RETRY_FOR, explained
 from .._imds.transport import Transport
 from .._text import shortened

@@ -9,7 +9,7 @@ Private to this collection.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ansible.errors import AnsibleActionFail
@@ -18,7 +18,7 @@ from ansible.utils.display import Display
 from ...module_utils._clock import steady
 from .._ansible import plain, say
 from .._preflight import Asked, errors, table, warnings
-from .._variables import known_variables, named, unknown_of_play
+from .._variables import Unknown, named
 from .between_entries import Answer
 from .calls import Calls
 from .fleet_run import FleetRun
@@ -31,9 +31,10 @@ SECONDS = 5.0
 """Of a call to another place than the machine itself: it only shows whether it can be reached."""
 
 
-def preflight(action: Any, task_vars: Mapping[str, Any], run: FleetRun, calls: Calls) -> list[str]:
+def preflight(run: FleetRun, calls: Calls, unknown: Iterable[Unknown]) -> list[str]:
     """Ask, show, and return what will not go as it should, in sentences.
 
+    :arg unknown: variables that look like ours and are none
     :raises AnsibleActionFail: something keeps the run from doing its work
     """
     check = run.record["run"]["check"]
@@ -44,8 +45,7 @@ def preflight(action: Any, task_vars: Mapping[str, Any], run: FleetRun, calls: C
     if run.record["todo"]["idle"] or check:  # where an event is there, that comes first
         balancers, delegates = _elsewhere(run.hosts, calls)
     said = warnings(run.record, asked, balancers, delegates, steady())
-    variables = {host: task_vars["hostvars"].raw_get(host) for host in run.record["hosts"]}
-    said += named(unknown_of_play(task_vars, variables, known_variables(action._loader.load_from_file)))
+    said += named(unknown)
     say(table(run.record, asked, steady()))
     for sentence in said:
         Display().warning(sentence)

@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .._variables import known_variables, refused, unknown_of_play
+from .._variables import refused
+from .given import unknown
 
 ARGUMENTS: dict[str, dict[str, Any]] = {}
 REQUIRED: list[list[str]] = []
@@ -21,9 +22,7 @@ def work(action: Any, task_vars: Mapping[str, Any], _arguments: Mapping[str, Any
     """
     :arg action: of the task
     """
-    host = task_vars["inventory_hostname"]
-    known = known_variables(action._loader.load_from_file)
-    problems = refused(unknown_of_play(task_vars, {host: task_vars["hostvars"].raw_get(host)}, known))
+    problems = refused(unknown(action, task_vars, [task_vars["inventory_hostname"]]))
     if problems:
         return dict(changed=False, failed=True, msg=" ".join([*problems, "Nothing was changed."]))
     return dict(changed=False)

@@ -18,11 +18,12 @@ from typing import Any
 from ...module_utils._clock import steady
 from .._drain import alone
 from .._lines.reach import variables_of
-from .._variables import known_variables, refused, unknown_of_play
+from .._variables import refused
 from . import between_entries, handlers, taking_part
 from .calls import Calls
 from .drain_options import drained
 from .drain_run import Drained, DrainRun
+from .given import unknown
 from .machine_line import lines_to
 
 ARGUMENTS: dict[str, dict[str, Any]] = dict(
@@ -70,13 +71,12 @@ def _said(record: alone.Record) -> dict[str, Any]:
 
 
 def _hosts(action: Any, task_vars: Mapping[str, Any], name: str, hosts: Iterable[str]) -> dict[str, Drained]:
-    known = known_variables(action._loader.load_from_file)
     found: dict[str, Drained] = {}
     for host in hosts:
         variables = variables_of(action, task_vars, host)
         trouble = ""
         if name == "prepare":  # to recover a machine must not fail for a slip
-            problems = refused(unknown_of_play(variables, {host: task_vars["hostvars"].raw_get(host)}, known))
+            problems = refused(unknown(action, task_vars, [host], variables))
             trouble = " ".join([*problems, "Nothing was changed."]) if problems else ""
         found[host] = drained(action, host, name, variables, trouble)
     return found

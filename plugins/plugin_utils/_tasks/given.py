@@ -6,6 +6,8 @@ at once.
 
 Private to this collection.
 
+Files are read with ``unsafe``, by which Ansible means without a copy that may be changed.
+
 The variables of a host are evaluated here, in one process for all: a task for each host and question would cost a controller with 200 hosts a
 minute.
 """
@@ -16,6 +18,7 @@ import datetime
 import pathlib
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from ansible.errors import AnsibleError
@@ -29,7 +32,7 @@ from .._ansible import goes_together, plain, strategy_of
 from .._fleet.schema import HostFacts
 from .._lines.reach import variables_of
 from .._notify.notifications import refused_receivers
-from .._variables import known_variables, refused, unknown_of_play
+from .._variables import Unknown, known_variables, unknown_of_play
 from .._windows.channels import refusal
 from .host_variables import HostVariables, Reach
 
@@ -60,7 +63,7 @@ class OptionTypes:
     """Of the options of an entry point of role maintain, as its argument specs say."""
 
     def __init__(self, action: Any, entry_point: str) -> None:
-        self._spec = action._loader.load_from_file(str(SPECS))["argument_specs"][entry_point]["options"]
+        self._spec = action._loader.load_from_file(str(SPECS), unsafe=True)["argument_specs"][entry_point]["options"]
         self._types = ArgumentSpecValidator(_typed(self._spec))
 
     def wrong(self, variables: HostVariables) -> list[str]:
@@ -144,9 +147,9 @@ class OfRoleDrain:
 def _of_role_drain(action: Any, kind: str) -> dict[str, Any]:
     path = str(ROLES / "drain" / kind / "main.yml")
     try:
-        found = action._loader.load_from_file(path, trusted_as_template=True)
+        found = action._loader.load_from_file(path, unsafe=True, trusted_as_template=True)
     except TypeError:  # before ansible-core 2.19 every text may be a template
-        found = action._loader.load_from_file(path)
+        found = action._loader.load_from_file(path, unsafe=True)
     return dict(found)
 
 
@@ -167,7 +170,7 @@ def _typed(options: Mapping[str, Any]) -> dict[str, Any]:
 
 def play_problems(action: Any, task_vars: Mapping[str, Any], members: Sequence[str]) -> list[str]:
     """Why the play can't go through a run, in sentences."""
-    found = [*misspelt(action, task_vars), *strategy_problems(strategy_of(action._task))]
+    found = strategy_problems(strategy_of(action._task))
     found += refused_receivers(plain(action._templar.template(task_vars.get("maintain_notify"))))
     missing = [host for host in members if host not in task_vars["ansible_play_batch"]]
     if missing:  # it would be missing when it is needed: with an error of its own above, or with `serial`
@@ -179,10 +182,16 @@ def play_problems(action: Any, task_vars: Mapping[str, Any], members: Sequence[s
     return found
 
 
-def misspelt(action: Any, task_vars: Mapping[str, Any]) -> list[str]:
-    """The variables of the play and its hosts that look like ours and are none, in sentences."""
-    variables = {host: task_vars["hostvars"].raw_get(host) for host in task_vars["ansible_play_hosts_all"]}
-    return refused(unknown_of_play(task_vars, variables, known_variables(action._loader.load_from_file)))
+def unknown(
+    action: Any, task_vars: Mapping[str, Any], hosts: Iterable[str], shared: Iterable[str] | None = None
+) -> list[Unknown]:
+    """The variables of the play and of these hosts that look like ours and are none.
+
+    :arg shared: names that a task of the play sees; by default this one
+    """
+    names = {host: task_vars["hostvars"].raw_get(host) for host in hosts}
+    known = known_variables(partial(action._loader.load_from_file, unsafe=True))
+    return unknown_of_play(task_vars if shared is None else shared, names, known)
 
 
 def strategy_problems(strategy: str) -> list[str]:

@@ -22,6 +22,7 @@ from .._ansible import say
 from .._fleet.recap import became
 from .._fleet.result import shown
 from .._notify import notifications
+from .._variables import refused
 from . import beginning, between_entries, fleet_run, given, handlers, run
 
 ARGUMENTS: dict[str, dict[str, Any]] = dict(
@@ -56,7 +57,8 @@ class _Task:
         if late := given.late_report(self._action, self._task_vars):
             raise AnsibleActionFail(late)
         hosts, wrong = given.Given(self._action, self._task_vars).hosts(members)
-        wrong = [*given.play_problems(self._action, self._task_vars, members), *wrong]
+        unknown = given.unknown(self._action, self._task_vars, self._task_vars["ansible_play_hosts_all"])
+        wrong = [*refused(unknown), *given.play_problems(self._action, self._task_vars, members), *wrong]
         if wrong:
             raise AnsibleActionFail(" ".join([*wrong, "Nothing was changed."]))
         try:
@@ -66,7 +68,7 @@ class _Task:
         fleet = self._fleet(hosts, (), record, {})
         with fleet.lines() as lines:
             calls = fleet.calls(lines)
-            findings = beginning.preflight(self._action, self._task_vars, fleet, calls)
+            findings = beginning.preflight(fleet, calls, unknown)
             return self._until_own(fleet, calls, findings)
 
     def goes_on(self, before: Any) -> dict[str, Any]:

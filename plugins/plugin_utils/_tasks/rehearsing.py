@@ -17,10 +17,11 @@ from ...module_utils._text import listed, one_line
 from .._ansible import plain
 from .._fleet import rehearsal
 from .._lines.reach import variables_of
+from .._variables import refused
 from . import emulators, undoing
 from .asking import Machines
 from .calls import Calls
-from .given import ROLES, Given, misspelt
+from .given import ROLES, Given, unknown
 from .host_variables import HostVariables
 
 ARGUMENTS: dict[str, dict[str, Any]] = dict(
@@ -48,7 +49,7 @@ def _check(action: Any, task_vars: Mapping[str, Any]) -> dict[str, Any]:
     """What is played, and what the emulator has to know; everything that can be known to be wrong is an error, before anything is begun."""
     said = HostVariables(action, task_vars)
     hosts, wrong = _hosts(action, task_vars)
-    _refuse([*misspelt(action, task_vars), *wrong])
+    _refuse([*refused(unknown(action, task_vars, task_vars["ansible_play_hosts_all"])), *wrong])
     wanted = {name: said[f"rehearse_{name}"] for name in ("speed", "port", "scenario", "emulator_host")}
     wanted.update(affects=said["rehearse_affected"], scenarios=_scenarios(action), hosts=hosts)
     with Machines(action, task_vars, "status") as machines:

@@ -17,7 +17,8 @@ from ansible.errors import AnsibleConnectionFailure, AnsibleError
 
 from ...module_utils._clock import Clock
 from ...module_utils._errors import ScheduledEventsError
-from ...module_utils._imds.discovery import Found, base_urls, decode_interface_options
+from ...module_utils._imds.discovery import base_urls, decode_interface_options
+from ...module_utils._imds.endpoint import Found
 from ...module_utils._text import one_line
 from .connection_errors import known_problem
 

@@ -13,7 +13,7 @@ pytest.importorskip("ansible")
 from ansible_collections.cloudops.azure_maintenance.plugins.doc_fragments import attributes, imds  # noqa: E402
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils import _module  # noqa: E402
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._errors import KINDS, ScheduledEventsError  # noqa: E402
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.discovery import Found  # noqa: E402
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.endpoint import Found  # noqa: E402
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._operations import approve, info, options  # noqa: E402
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils.scripted import (  # noqa: E402
     ENDPOINT,

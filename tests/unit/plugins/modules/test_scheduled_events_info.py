@@ -7,7 +7,7 @@ import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils import _module
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._errors import Unreachable
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.discovery import Found
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.endpoint import Found
 from ansible_collections.cloudops.azure_maintenance.plugins.modules import scheduled_events_info
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils.scripted import (
     ENDPOINT,

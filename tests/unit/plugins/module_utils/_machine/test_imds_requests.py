@@ -10,7 +10,7 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._errors
     BrokenAnswer,
     Unreachable,
 )
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.discovery import Found
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.endpoint import Found
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._machine.acting import (
     Machine,
     step,

@@ -9,7 +9,7 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._clock 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core import mark_view as core
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._errors import AnswerTimeout, Unreachable
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events.document import Document
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.discovery import Found
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.endpoint import Found
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.interface import PollResult
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.imds.facade import (
     HUNG,
