@@ -55,6 +55,6 @@ def test_the_same_steps_are_said_once():
     run = Run("web1", "web2", "web3", "web11")
     same = {host: [step(f"drain server {host} on lb1"), step("stop nginx")] for host in ("web1", "web2", "web11")}
     assert lines(run, **same, web3=[step("run web3.sh for web3"), step("", "run the tasks of after.yml")])[4:] == [
-        "web1, web2, web11: drain server HOST on lb1; then stop nginx",
-        "web3: run web3.sh for web3; then afterwards run the tasks of after.yml",
+        "steps of web1, web2, web11: drain server HOST on lb1; then stop nginx",
+        "steps of web3: run web3.sh for web3; then afterwards run the tasks of after.yml",
     ]
