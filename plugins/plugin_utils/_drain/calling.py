@@ -19,7 +19,8 @@ from ansible.plugins.loader import action_loader
 from ansible.utils.unsafe_proxy import wrap_var
 
 from ...module_utils._steps.step_type import has_run
-from .._machine.bounded import BoundedAction, too_slow
+from .._machine.bounded import BoundedAction
+from .._machine.lost import too_slow
 from .way import Order
 
 SECONDS = 20.0

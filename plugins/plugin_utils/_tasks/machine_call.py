@@ -24,7 +24,8 @@ from ansible.executor.interpreter_discovery import discover_interpreter
 from ...module_utils._caller import Caller
 from ...module_utils._clock import steady
 from ...module_utils._machine.program import lost as nothing
-from .._machine.bounded import BoundedAction, no_answer, not_put, too_slow, unreachable
+from .._machine.bounded import BoundedAction
+from .._machine.lost import no_answer, not_put, too_slow, unreachable
 from .._machine.bundle import program
 from .._machine.call import (
     CHECK_MODE,

@@ -35,7 +35,7 @@ BOOTS = 15.0  # seconds that a restart takes at least; boot.py takes two boots t
 
 calls = collection.part("plugin_utils._windows.calls")
 call_of = collection.part("plugin_utils._machine.call")
-lost_of = collection.part("plugin_utils._machine.bounded")
+lost_of = collection.part("plugin_utils._machine.lost")
 beside_mark = collection.part("module_utils._machine.beside_mark")
 AnsibleConnectionFailure = calls.AnsibleConnectionFailure
 

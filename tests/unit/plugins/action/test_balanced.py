@@ -11,7 +11,7 @@ import threading
 
 import pytest
 
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._machine.bounded import too_slow
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._machine.lost import too_slow
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.action.maintained import (
     happened,
     maintained,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._machine import bounded
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._machine import lost
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,7 @@ from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._machin
     ],
 )
 def test_what_a_connection_says(message, sentence):
-    assert bounded.unreachable(message) == sentence
+    assert lost.unreachable(message) == sentence
 
 
 @pytest.mark.parametrize(
@@ -74,13 +74,13 @@ def test_what_a_connection_says(message, sentence):
     ],
 )
 def test_what_the_end_of_the_program_says(status, stdout, stderr, sentence):
-    assert sentence in bounded.no_answer("PYTHON", status, stdout, stderr)
+    assert sentence in lost.no_answer("PYTHON", status, stdout, stderr)
 
 
 def test_what_kept_the_program_from_being_put_there():
-    said = bounded.not_put("/root/x: No space left on device; /dev/shm/x: Permission denied")
+    said = lost.not_put("/root/x: No space left on device; /dev/shm/x: Permission denied")
     assert said == (
         "The program of this collection could not be put there (/root/x: No space left on device; /dev/shm/x: Permission "
         "denied). There is no room left on its disk."
     )
-    assert bounded.not_put("/root/x: Not a directory").endswith("(/root/x: Not a directory).")
+    assert lost.not_put("/root/x: Not a directory").endswith("(/root/x: Not a directory).")
