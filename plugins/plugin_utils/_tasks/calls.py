@@ -19,8 +19,8 @@ from .._drain import orders
 from .._drain.calling import SECONDS
 from .._lines.line import RAISED
 from .._lines.lines import HUNG, Lines
-from .._machine.lost import too_slow
 from .._machine.call import HARMLESS
+from .._machine.lost import too_slow
 from .between_entries import Answer
 from .host_variables import Reach
 from .machine_line import MachineCall, ModuleCall, RoundCall, Target

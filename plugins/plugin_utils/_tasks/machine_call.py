@@ -25,7 +25,6 @@ from ...module_utils._caller import Caller
 from ...module_utils._clock import steady
 from ...module_utils._machine.program import lost as nothing
 from .._machine.bounded import BoundedAction
-from .._machine.lost import no_answer, not_put, too_slow, unreachable
 from .._machine.bundle import program
 from .._machine.call import (
     CHECK_MODE,
@@ -41,6 +40,7 @@ from .._machine.call import (
     with_refusals,
     within,
 )
+from .._machine.lost import no_answer, not_put, too_slow, unreachable
 from .._windows import calls as windows
 from .._windows.channels import refusal
 from .._windows.standing import Standing, over
