@@ -26,22 +26,22 @@ class Became(TypedDict):
 
 
 def became(record: Record) -> dict[str, Became]:
-    """Of each machine that an event named, or that stays out of service, by host."""
+    """Of each machine that an event named, or that is a problem itself, by host."""
     found: dict[str, Became] = {}
     for host, machine in record["hosts"].items():
         entries = [entry for entry in record["events"].values() if host in entry["affected"]]
-        stays = record["problems"].get(f"machine {host}: left")
+        problems = {
+            subject: words for subject, words in record["problems"].items() if subject.startswith(f"machine {host}: ")
+        }
         handled = handled_by(record, machine)
-        if entries or stays:
-            words = [f"{name_of(entry)}: {_words(entry, host)}" for entry in entries]
+        if entries or problems:
+            said = [f"{name_of(entry)}: {_words(entry, host)}" for entry in entries]
+            # Why it stays out of service is among these.
+            unsaid = [words for subject, words in problems.items() if not (entries and subject.endswith(": left"))]
             found[host] = {
-                "words": [
-                    *words,
-                    *([f"handled by {handled}"] if handled else []),
-                    *([stays] if stays and not entries else []),
-                ],
+                "words": [*said, *([f"handled by {handled}"] if handled else []), *unsaid],
                 "changed": not handled and any(_done(entry, host) for entry in entries),
-                "failed": bool(stays) or any(_wrong(entry, host) for entry in entries),
+                "failed": bool(problems) or any(_wrong(entry, host) for entry in entries),
             }
     return found
 

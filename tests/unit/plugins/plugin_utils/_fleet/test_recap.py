@@ -97,3 +97,12 @@ def test_one_that_stays_out_of_service_has_failed():
     found = became(run.record)
     assert found["web1"]["failed"] and "not recovered: it does not start" in found["web1"]["words"][0]
     assert "web2" not in found
+
+
+def test_one_that_could_not_be_asked_has_failed_and_the_others_have_not():
+    run = Run("web1", "web2")
+    run["web2"].down = "the connection was refused"
+    run.to_end()
+    found = became(run.record)
+    assert found["web2"]["failed"] and found["web2"]["words"] == ["web2 could not be asked: the connection was refused"]
+    assert "web1" not in found
