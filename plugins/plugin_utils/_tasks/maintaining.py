@@ -118,4 +118,6 @@ class _Task:
             if record["run"]["check"]
             else {"ansible_stats": {"data": {"azure_maintenance": result}, "per_host": False}}
         )
-        return dict(stats, result=result, said=said, became=became(record))
+        # One that has left the play is asked nothing more.
+        present = {host: one for host, one in became(record).items() if host in self._task_vars["ansible_play_hosts"]}
+        return dict(stats, result=result, said=said, became=present)
