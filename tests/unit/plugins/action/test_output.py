@@ -104,7 +104,7 @@ def test_a_maintenance_of_one_of_three_machines_fits_on_a_screen(tmp_path):
 
 def test_a_machine_that_could_not_be_prepared_fails_and_no_other_with_it(tmp_path):
     step = {"type": "command", "do": "test {{ inventory_hostname }} != linux2", "undo": ["true"]}
-    printed, status, counted = maintenance_of_three(tmp_path, step, ["linux2", "linux3"], notice=8, tail=2)
+    printed, status, counted = maintenance_of_three(tmp_path, step, ["linux2", "linux3"], notice=45, tail=2)
     assert status == 2 and "Left for a person" in printed, printed
     assert counted == [("linux1", "0", "0"), ("linux2", "0", "1"), ("linux3", "1", "0")], printed
 
