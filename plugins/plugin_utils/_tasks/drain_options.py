@@ -44,11 +44,7 @@ def drained(action: Any, host: str, name: str, given: dict[str, Any], trouble: s
             plan = variables["__drain_planned"]
             trouble = f"{host}: {'. '.join(plan['errors'])}." if plan["errors"] else ""
             is_windows = variables["__drain_on"] == "windows"
-            called = {
-                "folder": variables.get("azure_maintenance_folder", ""),
-                "call_timeout": variables.get("azure_maintenance_call_timeout", 0),
-            }
-            reach = Reach(called, variables.is_true("drain_become") and not is_windows)
+            reach = Reach(variables.of_every_call(), variables.is_true("drain_become") and not is_windows)
     except AnsibleError as error:
         trouble = one_line(error, 1000)
     return Drained({**options, "trouble": trouble}, plan, reach, is_windows)

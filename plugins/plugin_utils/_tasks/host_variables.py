@@ -17,19 +17,9 @@ from typing import Any, NamedTuple, cast
 from ansible.module_utils.parsing.convert_bool import boolean
 
 from .._ansible import is_windows, plain
+from .._fleet.options import HostOptions, SameOptions
 from .._fleet.schema import HostFacts
 
-_OPTIONS = (
-    "policy",
-    "margin",
-    "allow_unknown",
-    "prepare_before",
-    "on_failure",
-    "recover_timeout",
-    "max_unavailable",
-    "hold",
-)
-_SAME = ("rounds", "wait_timeout", "event_timeout", "takeover")
 _OF_THE_PROGRAM = ("endpoint", "discover", "api_version", "timeout", "first_timeout", "wait_sleep")
 
 
@@ -80,14 +70,17 @@ class HostVariables:
         """Options of role maintain, by their names without its prefix."""
         return {option: self[f"maintain_{option}"] for option in options}
 
+    def of_every_call(self) -> dict[str, Any]:
+        """What the inventory says of calls of the machine program, whoever makes them."""
+        return {
+            "folder": self.get("azure_maintenance_folder", ""),
+            "call_timeout": self.get("azure_maintenance_call_timeout", 0),
+        }
+
     def reach(self) -> Reach:
         """How role maintain calls the machine."""
         return Reach(
-            {
-                **self.of_maintain(*_OF_THE_PROGRAM),
-                "folder": self.get("azure_maintenance_folder", ""),
-                "call_timeout": self.get("azure_maintenance_call_timeout", 0),
-            },
+            {**self.of_maintain(*_OF_THE_PROGRAM), **self.of_every_call()},
             becomes=self.is_true("maintain_become") and self.is_linux,
         )
 
@@ -108,8 +101,8 @@ class HostVariables:
             "needs": sum(step["timeout"] for step in prepare),
             "undo_needs": sum(step["undo_timeout"] for step in prepare if step["undoes"]),
             "task_seconds": max((max(step["timeout"], step["undo_timeout"]) for step in tasks), default=0),
-            "call_timeout": self.get("azure_maintenance_call_timeout", 0),
-            "options": self.of_maintain(*_OPTIONS),
-            "same": self.of_maintain(*_SAME),
+            "call_timeout": self.of_every_call()["call_timeout"],
+            "options": self.of_maintain(*HostOptions.__annotations__),
+            "same": self.of_maintain(*SameOptions.__annotations__),
         }
         return cast("HostFacts", found)

@@ -29,15 +29,12 @@ def work(action: Any, task_vars: Mapping[str, Any], _arguments: Mapping[str, Any
     including = _included_by(task)
     if including and not _runs({*task.tags} - {"always"}, wanted):
         raise AnsibleActionFail(
-            f"With the tags {', '.join(sorted(wanted))} nothing of role {_role(task)} would run, because tasks do not get the tags of their include_role. "
+            f"With the tags {', '.join(sorted(wanted))} nothing of role {task_vars['role_name']} would run, because tasks do not get the tags of their "
+            "include_role. "
             f"Write `apply: {{tags: [{', '.join(sorted(including.tags))}]}}` into it, besides its tags, or use import_role. "
             "Nothing was done: no machine was prepared or recovered."
         )
     return dict(changed=False)
-
-
-def _role(task: Any) -> str:
-    return str(task._role.get_name()).rpartition(".")[2]
 
 
 def _included_by(task: Any) -> Any:

@@ -84,7 +84,7 @@ class TestWhoHoldsIt:
     def test_one_that_goes_by_another_metadata_service_keeps_it(self):
         found = verdict(mark={**mark("A-1"), **ELSEWHERE}, **PAST)
         assert found.verdict == "refuse"
-        assert "a metadata service other than" in found.words and "-e recover_take=r7" in found.words
+        assert "a metadata service other than Azure's" in found.words and "-e recover_take=r7" in found.words
         assert verdict(mark={**mark("A-1"), **ELSEWHERE}, overrides=Overrides(take="r7")).verdict == "recover"
 
     def test_a_reboot_ends_a_lease(self):
