@@ -1,10 +1,7 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Modules of Ansible's as calls that end in their time.
-
-A call that had to be ended counts as one to a machine that can't be reached. Whatever goes wrong, what came is under ``went_wrong``, and becomes a
-part of what the run says.
+"""Modules of Ansible's as calls. Whatever goes wrong, what came is under ``went_wrong``, and becomes a part of what the run says.
 
 Private to this collection.
 """
@@ -15,35 +12,30 @@ from collections.abc import Sequence
 from typing import Any
 
 from ansible.errors import AnsibleActionSkip, AnsibleConnectionFailure, AnsibleError
+from ansible.plugins.action import ActionBase
 from ansible.plugins.loader import action_loader
 from ansible.utils.unsafe_proxy import wrap_var
 
 from ...module_utils._steps.step_type import has_run
-from .._machine.bounded import BoundedAction
-from .._machine.lost import too_slow
 from .way import Order
 
 SECONDS = 20.0
-"""That a call has, unless it is said otherwise."""
+"""That a call has, after which its line is killed."""
 
 
-class CallingAction(BoundedAction):
+class CallingAction(ActionBase):
     """An action that calls modules."""
 
     _supports_check_mode = True
     _supports_async = False
 
-    def called(self, order: Order, task_vars: Any, limit: float = SECONDS, secret: bool = False) -> dict[str, Any]:
-        """What came of one call, which lasts no longer than its limit.
+    def called(self, order: Order, task_vars: Any, secret: bool = False) -> dict[str, Any]:
+        """What came of one call.
 
         :arg secret: whether neither options nor answer may be kept where the module runs
         """
-        action = self._action(order, secret)
-        came, ended = self.bounded(limit, lambda: _tried(action, task_vars))
-        if ended and (came is None or came.get("failed") or came.get("unreachable")):
-            self.is_lost = True
-            came = dict(unreachable=True, msg=too_slow(limit))
-        return _outcome(came or {}, order.ok_codes, order.failure_answers)
+        came = _tried(self._action(order, secret), task_vars)
+        return _outcome(came, order.ok_codes, order.failure_answers)
 
     def _action(self, order: Order, secret: bool) -> Any:
         """The action that Ansible would take for a task with this module."""

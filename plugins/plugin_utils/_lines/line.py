@@ -6,8 +6,8 @@ made it, whatever ends that.
 
 Private to this collection.
 
-Calls and answers are JSON, a line each, over a pair of sockets. Nothing else goes over them but what is to be displayed: the process that
-made the line displays it, as a process that is killed while it holds Ansible's queue would stop the whole run.
+Calls and answers are JSON, a line each, over a pair of sockets. Nothing else goes over them but how long a part of a call may take, and what is
+to be displayed: the process that made the line displays it, as a process that is killed while it holds Ansible's queue would stop the whole run.
 """
 
 from __future__ import annotations
@@ -25,10 +25,14 @@ from typing import Any, NoReturn, Protocol
 from ansible.utils.display import Display
 
 
+Limit = Callable[[float], None]
+"""Says that what begins now may take so many seconds: after them the line is killed."""
+
+
 class Caller(Protocol):
     """What carries out calls, in the line's process."""
 
-    def call(self, call: dict[str, Any]) -> dict[str, Any]:
+    def call(self, call: dict[str, Any], limit: Limit) -> dict[str, Any]:
         """What came of a call; whatever it raises is that call's answer."""
 
     def close(self) -> None:
@@ -132,7 +136,7 @@ class _FarEnd:
             self._is_calling = True
             try:
                 caller = caller or connect()
-                answer = caller.call(json.loads(line))
+                answer = caller.call(json.loads(line), self._limit)
             except Exception as error:
                 answer = {RAISED: f"{type(error).__name__}: {error}"}
             self._send({"answer": answer})
@@ -141,6 +145,9 @@ class _FarEnd:
             signal.setitimer(signal.ITIMER_REAL, CLOSING)
             with contextlib.suppress(Exception):
                 caller.close()
+
+    def _limit(self, seconds: float) -> None:
+        self._send({"limit": seconds})
 
     def _send(self, words: dict[str, Any]) -> None:
         self._socket.sendall(_packed(words))

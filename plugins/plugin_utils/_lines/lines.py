@@ -22,7 +22,7 @@ from ansible.utils.display import Display
 from .line import CLOSING, RAISED, Connect, Line
 
 GRACE = 6.0
-"""Seconds after its limit in which a call may still say itself that it was ended; then its line is killed."""
+"""Seconds beyond a call's own until its line is there: on a busy controller it takes as long to make one."""
 
 KEPT = 30
 """Idle lines that stay open: each takes 6 MB, and is made anew in a tenth of a second."""
@@ -55,28 +55,25 @@ class _Call(NamedTuple):
     tag: Any
     may_wait: bool
     begun: float = 0.0  # by time.monotonic
-
-    @property
-    def until(self) -> float:
-        """When its line is killed."""
-        return self.begun + self.seconds + GRACE
+    until: float = 0.0  # when its line is killed, likewise
 
 
 class Lines:
     """To be used in a ``with``, at whose end no line is left.
 
-    :arg connect: makes what carries out the calls of a line, by the line's key
+    :arg connect: makes what carries out the calls of a line, by the line's key, and whether the one before hung
 
     :attr opened: how many were made
     :attr killed: how many had to be killed
     """
 
-    def __init__(self, connect: Callable[[Any], Connect]) -> None:
+    def __init__(self, connect: Callable[[Any, bool], Connect]) -> None:
         self._connect = connect
         self._lines: dict[Hashable, Line] = {}
         self._waiting: dict[Hashable, _Call] = {}  # the longest waiting first
         self._calls: dict[Hashable, _Call] = {}
         self._idle: dict[Hashable, None] = {}  # the longest idle first
+        self._hung: set[Hashable] = set()  # whose last line was killed
         self._closing: set[int] = set()
         self._selector = selectors.DefaultSelector()
         self._parent = os.getppid()
@@ -130,7 +127,8 @@ class Lines:
             self._begin(key, made)
 
     def _begin(self, key: Hashable, call: _Call) -> None:
-        self._calls[key] = call._replace(begun=time.monotonic())
+        now = time.monotonic()
+        self._calls[key] = call._replace(begun=now, until=now + call.seconds + GRACE)
         self._line(key).send(call.call)
 
     def _begin_some(self) -> float:
@@ -147,7 +145,9 @@ class Lines:
 
     def _line(self, key: Hashable) -> Line:
         if key not in self._lines:
-            self._lines[key] = Line(self._connect(key), [line.socket for line in self._lines.values()])
+            connect = self._connect(key, key in self._hung)
+            self._hung.discard(key)
+            self._lines[key] = Line(connect, [line.socket for line in self._lines.values()])
             self._selector.register(self._lines[key].socket, selectors.EVENT_READ, key)
             self.opened += 1
         self._idle.pop(key, None)
@@ -169,6 +169,7 @@ class Lines:
         for key, call in list(self._calls.items()):
             if now > call.until:
                 self.killed += 1
+                self._hung.add(key)
                 self._drop(key, at_once=True)
                 yield call.tag, {HUNG: call.seconds}
         for key in list(self._idle)[: max(0, len(self._idle) - KEPT)]:
@@ -186,6 +187,9 @@ class Lines:
             if "display" in words:
                 method, args, options = words["display"]
                 getattr(Display(), method)(*args, **options)
+            elif "limit" in words:
+                seconds = words["limit"]
+                self._calls[key] = self._calls[key]._replace(seconds=seconds, until=time.monotonic() + seconds)
             else:
                 call = self._calls.pop(key)
                 self._took = time.monotonic() - call.begun if call.may_wait else self._took

@@ -144,8 +144,8 @@ class Machines:
         given = MachineCall(call, holder, reach.options)
         self.lines.call(Target(host, becomes=reach.becomes), given.packed(), seconds, host)
 
-    def _connect(self, target: Target) -> Callable[[], MachineLine]:
-        return lambda: MachineLine(self._action, self._task_vars, target, {"steps": []})
+    def _connect(self, target: Target, hung: bool) -> Callable[[], MachineLine]:
+        return lambda: MachineLine(self._action, self._task_vars, target, {"steps": []}, hung)
 
     def _said_of(self, host: str, types: OptionTypes) -> _Machine:
         try:

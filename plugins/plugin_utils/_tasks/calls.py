@@ -139,7 +139,7 @@ class Calls:
         # On another machine the user's inventory says who becomes root, but for steps that say it themselves.
         becomes = round_.get("become", None if place else self._hosts[host].reach.becomes)
         call = RoundCall(round_, self._answers[host].came, jobs)
-        self._lines.call(Target(host, place, becomes), call.packed(), 3 * SECONDS, (host, round_))
+        self._lines.call(Target(host, place, becomes), call.packed(), SECONDS, (host, round_))
 
 
 def why_none(came: Mapping[str, Any]) -> str:

@@ -9,12 +9,35 @@ Private to this collection.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
+from ...module_utils._clock import steady
+from ...module_utils._machine.program import lost
+from .._drain.calling import SECONDS
+from .._lines.line import Limit
+from .._lines.lines import Lines
 from . import machine_call
+from .calls import LONG, why_none
 
 ARGUMENTS = machine_call.ARGUMENTS
 REQUIRED = [["call"]]
+
+
+class _OwnLine(NamedTuple):
+    """Over the task's own connection, which its process has not used."""
+
+    action: machine_call.MachineCallAction
+    task_vars: Mapping[str, Any]
+    arguments: Mapping[str, Any]
+
+    def call(self, _call: dict[str, Any], limit: Limit) -> dict[str, Any]:
+        with self.action.alone():
+            return self.action.machine(self.arguments, self.task_vars, limit)
+
+    def close(self) -> None:
+        self.action.let_go()
+        self.action.cleanup()
+        self.action._connection.close()
 
 
 def work(
@@ -23,7 +46,9 @@ def work(
     """
     :arg action: of the task
     """
-    try:
-        return action.machine(arguments, task_vars)
-    finally:
-        action.let_go()
+    with Lines(lambda _key, _hung: lambda: _OwnLine(action, task_vars, arguments)) as lines:
+        lines.call("", {}, SECONDS, None)
+        while True:
+            for _tag, came in lines.answers(LONG):
+                why = why_none(came)
+                return dict(lost(why), changed=False, ended=steady(), heard=None) if why else came

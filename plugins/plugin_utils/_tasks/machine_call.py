@@ -20,11 +20,12 @@ from typing import Any
 from ansible import constants
 from ansible.errors import AnsibleError
 from ansible.executor.interpreter_discovery import discover_interpreter
+from ansible.plugins.action import ActionBase
 
 from ...module_utils._caller import Caller
 from ...module_utils._clock import steady
 from ...module_utils._machine.program import lost as nothing
-from .._machine.bounded import BoundedAction
+from .._lines.line import Limit
 from .._machine.bundle import program
 from .._machine.call import (
     CHECK_MODE,
@@ -90,8 +91,8 @@ DISCOVERED = "discovered_interpreter_python"
 program()  # Ansible loads an action once, before it forks: those that do the tasks need not make it again
 
 
-class MachineCallAction(BoundedAction):
-    """An action that calls the machine of its task."""
+class MachineCallAction(ActionBase):
+    """An action that calls the machine of its task. Over a line, which ends what hangs: nothing here ends a call."""
 
     _standing: Standing | None = None
 
@@ -104,10 +105,18 @@ class MachineCallAction(BoundedAction):
         if self._standing:
             self._standing.close()
 
-    def machine(self, arguments: Mapping[str, Any], task_vars: Mapping[str, Any]) -> dict[str, Any]:
+    @property
+    def is_cut(self) -> bool:
+        """Whether after a call without an answer the connection has to be made anew: WinRM's shell and PSRP's runspace are gone with a start
+        of the machine, and the connection would go on using them.
+        """
+        return self.is_windows and not (self._standing and self._standing.is_only_slow)
+
+    def machine(self, arguments: Mapping[str, Any], task_vars: Mapping[str, Any], begins: Limit) -> dict[str, Any]:
         """What the task returns: the machine's answers, or as ``lost`` why there are none.
 
         :arg arguments: as ``ARGUMENTS`` has them
+        :arg begins: gets the seconds that the call may take
         """
         self._facts: dict[str, Any] = {}
         options = {**(arguments["options"] or {}), **arguments["call"], "holder": arguments["holder"]}
@@ -129,11 +138,9 @@ class MachineCallAction(BoundedAction):
         given = {name: value for name, value in options.items() if value not in (None, "")}
         call = {"options": given, "requests": sent, "steps": steps or []}
 
-        came, ended = self.bounded(seconds, lambda: self._tried(task_vars, call))
-        if came is None or (ended and came["lost"]):
-            came = nothing(too_slow(seconds))
-        self.is_lost = bool(came["lost"])
-        if self.is_lost:
+        begins(seconds)
+        came = self._tried(task_vars, call)
+        if came["lost"]:
             return dict(came, changed=False, ended=steady(), heard=None)
         if len(sent) < len(requests):
             came["answers"] = with_refusals(came["answers"], requests, refused)
@@ -167,7 +174,8 @@ class MachineCallAction(BoundedAction):
 
     def _on_windows(self, task_vars: Mapping[str, Any], call: Mapping[str, Any]) -> dict[str, Any]:
         """The same for a Windows machine: the program runs here, and asks a PowerShell that stays there."""
-        started = steady()
+        started, seconds = steady(), call["options"]["seconds"]
+        until = time.monotonic() + max(seconds / 2, seconds - ON_THE_WAY)
 
         def execute(module: str, arguments: dict[str, Any]) -> Mapping[str, Any]:
             done: Mapping[str, Any] = self._execute_module(
@@ -180,7 +188,9 @@ class MachineCallAction(BoundedAction):
         if why:
             return nothing(f"{name}: {why}")
         self._standing = self._standing or Standing(self._connection)
-        answer = windows.perform_on_windows(name, over(self._standing, execute), call, caller=Caller())
+        answer = windows.perform_on_windows(name, over(self._standing, execute, until), call, caller=Caller())
+        if answer["lost"] and self._standing.is_only_slow and time.monotonic() >= until:
+            return nothing(too_slow(seconds))
         return result(answer, steady() - started, time.time())
 
     def _sent(self, call: Call, with_program: bool) -> dict[str, Any]:

@@ -8,6 +8,7 @@ Private to this collection.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, NoReturn
 
@@ -18,6 +19,7 @@ from .._drain import orders
 from .._drain.calling import SECONDS, CallingAction
 from .._drain.elsewhere import aged
 from .._drain.way import Order
+from .._lines.line import Limit
 from .._lines.lines import Lines
 from .._lines.reach import reached, variables_of
 from . import machine_call
@@ -84,9 +86,12 @@ class MachineLine:
 
     :arg action: of the run's task
     :arg plan: the steps of the host
+    :arg hung: whether a call over the line before hung: a lasting connection of ssh's that is dead would let the next one hang, too
     """
 
-    def __init__(self, action: Any, task_vars: Mapping[str, Any], target: Target, plan: Mapping[str, Any]) -> None:
+    def __init__(
+        self, action: Any, task_vars: Mapping[str, Any], target: Target, plan: Mapping[str, Any], hung: bool = False
+    ) -> None:
         self._variables = dict(variables_of(action, task_vars, target.host), **{PLAN: plan})
         if target.place:
             there = variables_of(action, task_vars, target.place)
@@ -95,58 +100,63 @@ class MachineLine:
             action, _Action, self._variables, target.becomes, target.place
         )
         self._action = self._reached()
+        if hung and self._action._connection.transport == "ssh":
+            with contextlib.suppress(Exception):
+                self._action._connection.reset()
 
-    def call(self, call: dict[str, Any]) -> dict[str, Any]:
+    def call(self, call: dict[str, Any], limit: Limit) -> dict[str, Any]:
         kinds: dict[str, Callable[..., dict[str, Any]]] = {
             "machine": self._machine,
             "round": self._round,
             "module": self._module,
         }
-        self._action.is_lost = False
         with self._action.alone():
-            return kinds[call.pop("kind")](**call)
+            return kinds[call.pop("kind")](limit, **call)
 
     def close(self) -> None:
         self._action.let_go()
         self._action._connection.close()
 
-    def _machine(self, **given: Any) -> dict[str, Any]:
+    def _machine(self, limit: Limit, **given: Any) -> dict[str, Any]:
         found = ArgumentSpecValidator(machine_call.ARGUMENTS).validate(dict(given, plan=PLAN))
         if found.error_messages:
             raise ValueError(found.error_messages)
-        came: dict[str, Any] = self._action.machine(found.validated_parameters, self._variables)
-        if came["lost"] and self._action.is_windows:
-            # WinRM's shell and PSRP's runspace are gone with a start of the machine, and the connection would go on using them.
-            self._action.let_go()
-            self._action = self._reached()
+        came: dict[str, Any] = self._action.machine(found.validated_parameters, self._variables, limit)
+        if came["lost"]:
+            if self._action.is_cut:
+                self._action.let_go()
+                self._action = self._reached()
+            return came
         facts = came.pop("ansible_facts", None)
         if facts:  # the Python that was discovered: the next call need not discover it again
             self._variables["ansible_facts"] = {**(self._variables.get("ansible_facts") or {}), **facts}
         self._clean_up()
         return came
 
-    def _round(self, round: Mapping[str, Any], answer: Mapping[str, Any], jobs: Mapping[str, Any]) -> dict[str, Any]:
+    def _round(
+        self, limit: Limit, round: Mapping[str, Any], answer: Mapping[str, Any], jobs: Mapping[str, Any]
+    ) -> dict[str, Any]:
         steps = self._variables[PLAN]["steps"]
         secret = any(step["key"] == round["key"] and step.get("no_log") for step in steps)
         seconds = SECONDS_ON_WINDOWS if self._action.is_windows else SECONDS
 
         def made(order: Order) -> dict[str, Any]:
-            try:
-                came: dict[str, Any] = self._action.called(order, self._variables, seconds, secret)
-                return came
-            finally:
-                self._clean_up()
+            limit(seconds)
+            return self._called(order, secret)
 
         answer = aged(answer, max(0.0, steady() - float(answer["ended"])))
         came = orders.look(round, answer, steps, jobs, made)
         return dict(came, failed=False, ended=steady())
 
-    def _module(self, use: str, arguments: Mapping[str, Any], seconds: float) -> dict[str, Any]:
-        try:
-            came: dict[str, Any] = self._action.called(Order(use, dict(arguments)), self._variables, seconds)
-            return came
-        finally:
+    def _module(self, limit: Limit, use: str, arguments: Mapping[str, Any], seconds: float) -> dict[str, Any]:
+        limit(seconds)
+        return self._called(Order(use, dict(arguments)))
+
+    def _called(self, order: Order, secret: bool = False) -> dict[str, Any]:
+        came: dict[str, Any] = self._action.called(order, self._variables, secret)
+        if not came.get("went_wrong", {}).get("unreachable"):
             self._clean_up()
+        return came
 
     def _clean_up(self) -> None:
         """What a module has left in the machine's temporary folder, which Ansible does when a task ends."""
@@ -160,7 +170,7 @@ def lines_to(action: Any, task_vars: Mapping[str, Any], plans: Mapping[str, Mapp
     :arg plans: the steps of each host
     """
 
-    def connect(target: Target) -> Callable[[], MachineLine]:
-        return lambda: MachineLine(action, task_vars, target, plans[target.host])
+    def connect(target: Target, hung: bool) -> Callable[[], MachineLine]:
+        return lambda: MachineLine(action, task_vars, target, plans[target.host], hung)
 
     return Lines(connect)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import secrets
 import threading
 import time
@@ -49,7 +50,11 @@ LONGEST = 2_000_000
 class Standing:
     """
     :arg connection: Ansible's to the machine, which is used for other things between the calls as well
+
+    :attr is_only_slow: whether the last look failed here, over a connection that carries words: so that can be used further
     """
+
+    is_only_slow = False
 
     def __init__(self, connection: Any) -> None:
         self._connection = connection
@@ -65,18 +70,20 @@ class Standing:
         :arg seconds: that it may take
         :raises Broken: there is no answer; whether it was carried out is not known where it had been sent
         """
-        polls = any(one["Do"] == "http" for one in requests)
+        polls, until = any(one["Do"] == "http" for one in requests), time.monotonic() + seconds
         with self._lock:
+            self.is_only_slow = False
             try:
-                self._make_sure()
+                self._make_sure(until)
                 if polls:  # after one another the script sends them at this pace, too
                     time.sleep(max(0.0, self._polled + PAUSE - time.monotonic()))
-                return self._asked(requests, time.monotonic() + seconds)
+                return self._asked(requests, until)
             except Broken:
                 self._drop()
+                self.is_only_slow = True
                 raise
             except BaseException:
-                # Of the connection, or a limit of the caller's: to end it politely would take its time again.
+                # Of the connection: to end it politely would take its time again.
                 self._channel = None
                 raise
             finally:
@@ -92,25 +99,26 @@ class Standing:
         with self._lock:
             self._drop()
 
-    def _make_sure(self) -> None:
+    def _make_sure(self, until: float) -> None:
         """Have one that lives, so that whatever is sent to it arrives."""
         if self._channel and time.monotonic() - self._heard > PROVEN:
             try:
-                self._asked([], time.monotonic() + ANSWERS)
+                self._asked([], min(until, time.monotonic() + ANSWERS))
             except Exception:  # of the connection's libraries, too
                 self._channel = None
         if not self._channel:
-            self._start()
+            self._start(until)
 
-    def _start(self) -> None:
+    def _start(self, until: float) -> None:
         self._name, self._unread = secrets.token_hex(8), b""
         try:
             self._channel = CHANNELS[self._connection.transport](self._connection, self._name)
-            hello = self._read(time.monotonic() + START)
+            hello = self._read(min(until, time.monotonic() + START))
             if hello.get("line") != self._name:
                 raise Broken(f"something else than PowerShell answered: {one_line(json.dumps(hello), 200)}")
         except Broken as error:  # what it said tells why it can't run there
             self._drop()
+            self.is_only_slow = True
             raise AnsibleError(str(error)) from error
         if not self._number:
             threading.Thread(target=self._beat, daemon=True).start()
@@ -174,8 +182,11 @@ class Standing:
                     self._lock.release()
 
 
-def over(stays: Standing, execute: Execute) -> Execute:
-    """Runs look.ps1 over the one that stays, and all else as before."""
+def over(stays: Standing, execute: Execute, until: float = math.inf) -> Execute:
+    """Runs look.ps1 over the one that stays, and all else as before.
+
+    :arg until: when an answer is too late, by time.monotonic
+    """
 
     def executed(module: str, arguments: dict[str, Any]) -> Mapping[str, Any]:
         if module != POWERSHELL:
@@ -183,6 +194,6 @@ def over(stays: Standing, execute: Execute) -> Execute:
                 return execute(module, arguments)
         requests = arguments["parameters"]["Requests"]
         took = sum(one.get("TimeoutMs", 0) + one.get("LimitMs", 0) for one in requests) / 1000
-        return {"result": stays.look(requests, took + SPARE)}
+        return {"result": stays.look(requests, max(0.0, min(took + SPARE, until - time.monotonic())))}
 
     return executed

@@ -16,7 +16,7 @@ from .machine import WALL, Machine
 LONGEST_PAUSE = 30.0
 FIRST = 15.0  # seconds after which it begins without machines that have not answered
 TOGETHER = 0.06
-GRACE = 6.0  # seconds after its limit until a line is killed whose call does not end by itself
+GRACE = 6.0  # seconds after its limit until a line is killed on a busy controller
 DECIDES = 0.02  # seconds that a decision takes
 ORPHANED = 2.0  # seconds within which lines end when ansible-playbook was killed
 

@@ -185,14 +185,14 @@ class Machine:
     # ---- a call ----
 
     def call(self, requests: list[Any], call: dict[str, Any], holder: dict[str, Any], within: Any, run: Run) -> Life:
-        """What the controller's action does: it ends by its alarm, whatever the machine does.
+        """What the controller's action does: it ends in its time, whatever the machine does.
 
         :arg requests: those of the call that are sent
         :arg within: when it was sent, and until when it is waited for, by the machine's uptime; None where that is not known
         :arg run: who calls
         """
         number, seconds = call["number"], float(call["seconds"])
-        began, alarm = self.clock.now, seconds
+        began, limit = self.clock.now, seconds
         cost, self.first_cost = self.cost + self.first_cost, 0.0
         yield cost
         how = self.fault("refuses", "hangs") or ("" if self.is_up else "hangs" if self.boots % 2 else "refuses")
@@ -200,8 +200,8 @@ class Machine:
             if how == "refuses":
                 yield 0.5
                 return self._lost("it can't be reached: connection refused", began)
-            yield alarm - (self.clock.now - began)
-            return self._lost(f"it did not answer within {alarm:g} s", began)
+            yield limit - (self.clock.now - began)
+            return self._lost(f"it did not answer within {limit:g} s", began)
         if not self.is_linux:  # which is asked for its uptime first
             sent = self.uptime - cost
             within = {"uptime": sent, "boot_id": self.boot_id, "until": sent + seconds}
@@ -212,12 +212,12 @@ class Machine:
             program = self.clock.begin(life)
             self.programs = [other for other in self.programs if not other.over] + [program]
         if not program.over:
-            yield program.done, alarm - (self.clock.now - began)
+            yield program.done, limit - (self.clock.now - began)
         if not program.over or program.result is None or self.fault("answers-lost"):
-            left = alarm - (self.clock.now - began)
+            left = limit - (self.clock.now - began)
             if left > 0 and not self.fault("answers-lost"):
                 yield left
-            return self._lost(f"it did not answer within {alarm:g} s", began)
+            return self._lost(f"it did not answer within {limit:g} s", began)
         answer = program.result
         for line in answer.pop("looks"):
             line["heard"] = True

@@ -212,7 +212,7 @@ class WindowsMachine(Machine):
         ]
 
     def call(self, requests: list[Any], call: dict[str, Any], holder: dict[str, Any], within: Any, run: Run) -> Life:
-        """What the action does for a Windows machine: the machine program runs on the controller, and ends by its alarm."""
+        """What the action does for a Windows machine: the machine program runs on the controller, and ends in its time."""
         del within  # the machine is asked
         began, seconds = self.clock.now, float(call["seconds"])
         options = {"run": call["run"], "number": call["number"], "seconds": seconds, "holder": holder}

@@ -4,46 +4,26 @@
 """A call of a machine over a connection that plays a script: whatever it does, the task is ok and ends in its time."""
 
 import json
-import signal
 import sys
 import time
 
 import pytest
 from ansible.errors import AnsibleConnectionFailure, AnsibleError
+from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from winrm.exceptions import WinRMError
 
 from ansible_collections.cloudops.azure_maintenance.plugins.action import internal
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._machine import bounded
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._tasks import machine_call
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.action.machine import action_of_task, connection
 
 HANGS = 300  # seconds
 
 
-def hangs(*_arguments, **_options):
-    time.sleep(HANGS)
-
-
 class Played:
-    """One task: what it returned, how often the connection was reset, and whether Ansible's clean-up was called."""
+    """One call: what it returned, what was sent, how long it may take."""
 
-    def __init__(
-        self,
-        monkeypatch,
-        exec_command,
-        over="ssh",
-        reset=lambda: None,
-        close=lambda: None,
-        interpreter=sys.executable,
-        variables=None,
-        rings=False,
-        **arguments,
-    ):
-        monkeypatch.setattr(bounded, "GRACE", 0.2)
-        monkeypatch.setattr(bounded, "RESET_SECONDS", 0.3)
-        if not rings:  # it would on a machine that is busy enough
-            monkeypatch.setattr(signal, "setitimer", lambda *_times: None)
-        self.commands, self.resets, self.removed = [], 0, []
+    def __init__(self, exec_command, over="ssh", interpreter=sys.executable, variables=None, **arguments):
+        self.commands, self.limits = [], []
         call = {"requests": [{"do": "hello"}], "seconds": 0.5, "resource_name": ""}
         over = connection(over)
 
@@ -51,38 +31,32 @@ class Played:
             self.commands.append((command, in_data))
             return exec_command(command, in_data, sudoable)
 
-        def count():
-            self.resets += 1
-            reset()
-
-        over.exec_command, over.reset, over.close = execute, count, close
-        self.connection = over
-        action = action_of_task(internal, {"work": "machine", "call": call, **arguments}, over)
-        action._remove_tmp_path = self.removed.append
-        started = time.monotonic()
+        over.exec_command = execute
+        arguments = {"call": call, **arguments}
+        action = action_of_task(internal, {"work": "machine", **arguments}, over)
+        found = ArgumentSpecValidator(machine_call.ARGUMENTS).validate(arguments)
+        assert not found.error_messages
         variables = {"inventory_hostname": "web1", "ansible_python_interpreter": interpreter, **(variables or {})}
-        self.result = action.run(task_vars=variables)
-        action.cleanup()
-        self.seconds = time.monotonic() - started
+        self.result = action.machine(found.validated_parameters, variables, self.limits.append)
 
 
-def sent_by(monkeypatch, options=None, call=None, **variables):
+def sent_by(options=None, call=None, **variables):
     """What a call sent to the program."""
     arguments = {"plan": "found", "options": options, **({"call": call} if call else {})}
-    played = Played(monkeypatch, lambda *_arguments: (0, b"", b""), variables=variables, **arguments)
+    played = Played(lambda *_arguments: (0, b"", b""), variables=variables, **arguments)
     return json.loads(played.commands[0][1].rpartition(b")\n")[2])
 
 
-def test_the_program_ends_before_its_call_does(monkeypatch):
+def test_the_program_ends_before_its_call_does():
     """Else a metadata service that hangs would be taken for a machine that does."""
-    assert sent_by(monkeypatch)["options"]["seconds"] == 0.25
+    assert sent_by()["options"]["seconds"] == 0.25
     assert machine_call.ON_THE_WAY == 2.0
 
 
-def test_an_option_that_says_nothing_is_left_to_the_program(monkeypatch):
+def test_an_option_that_says_nothing_is_left_to_the_program():
     """A role's variable holds all of them, and there is no `omit` in a variable."""
-    assert set(sent_by(monkeypatch)["options"]) == {"number", "seconds"}
-    found = sent_by(monkeypatch, options={"endpoint": "http://here", "discover": "False", "timeout": "3", "folder": ""})
+    assert set(sent_by()["options"]) == {"number", "seconds"}
+    found = sent_by(options={"endpoint": "http://here", "discover": "False", "timeout": "3", "folder": ""})
     assert {name: found["options"].get(name) for name in ("endpoint", "discover", "timeout", "folder")} == {
         "endpoint": "http://here",
         "discover": False,
@@ -96,7 +70,7 @@ def test_an_approval_of_a_run_that_was_stopped_meanwhile_is_not_sent(monkeypatch
     monkeypatch.setattr(machine_call, "steady", lambda: 1000.0)
     approve = {"do": "approve", "ids": ["A"], "decided": 1000.0 - ago}
     call = {"requests": [approve], "seconds": 0.5, "resource_name": "", "heard": HEARD}
-    played = Played(monkeypatch, lambda *_arguments: (0, b"", b""), call=call)
+    played = Played(lambda *_arguments: (0, b"", b""), call=call)
     found = json.loads(played.commands[0][1].rpartition(b")\n")[2])
     assert [request["do"] for request in found["requests"]] == [sent]
 
@@ -112,28 +86,28 @@ def a_call(**more):
 
 def test_a_call_says_until_which_uptime_somebody_waits_for_it(monkeypatch):
     monkeypatch.setattr(machine_call, "steady", lambda: 530.0)
-    sent = sent_by(monkeypatch, call=a_call(heard=HEARD))
+    sent = sent_by(call=a_call(heard=HEARD))
     assert sent["options"]["within"] == {"uptime": 1030.0, "boot_id": "boot-1", "until": 1038.0}
     assert sent["requests"] == [GO, {"do": "look", "wait": 0}]
     assert "heard" not in sent["options"] and "decided" not in sent["options"]
 
 
-def test_what_is_left_is_less_by_the_time_since_the_decision(monkeypatch):
+def test_what_is_left_is_less_by_the_time_since_the_decision():
     """Other machines of the task were called first."""
-    sent = sent_by(monkeypatch, call=a_call(heard=HEARD, decided=machine_call.steady() - 40))
+    sent = sent_by(call=a_call(heard=HEARD, decided=machine_call.steady() - 40))
     assert 15.0 < sent["requests"][0]["left"] <= 20.0 and sent["requests"][1] == {"do": "look", "wait": 0}
 
 
-def test_a_call_to_a_machine_of_which_nothing_was_heard_only_looks(monkeypatch):
+def test_a_call_to_a_machine_of_which_nothing_was_heard_only_looks():
     requests = [GO, {"do": "look", "wait": 0}, {"do": "approve", "ids": ["E1"]}, {"do": "yes", "event": "E1"}]
-    assert [one["do"] for one in sent_by(monkeypatch, call=a_call(requests=requests))["requests"]] == ["look"]
+    assert [one["do"] for one in sent_by(call=a_call(requests=requests))["requests"]] == ["look"]
 
     def answers(_command, data, _sudoable):
         marker = data.split(b"'azure_maintenance ")[1].split(b"'")[0]
         content = {"answers": [{"n": 1}], "uptime": 77.0, "boot_id": "boot-2", "took": 0.1}
         return 0, b"azure_maintenance " + marker + json.dumps(content).encode(), b""
 
-    found = Played(monkeypatch, answers, call=a_call(requests=requests)).result
+    found = Played(answers, call=a_call(requests=requests)).result
     went, look, approve, yes = found["answers"]
     assert (went["state"], went["why"], look, yes) == ("skipped", NOT_HEARD, {"n": 1}, {"problem": NOT_HEARD})
     assert approve["not_approved"] == [{"id": "E1", "reason": "skipped", "message": NOT_HEARD}]
@@ -141,36 +115,21 @@ def test_a_call_to_a_machine_of_which_nothing_was_heard_only_looks(monkeypatch):
     assert 0 <= machine_call.steady() - found["heard"]["at"] < 60
 
 
-def test_steps_are_a_variables(monkeypatch):
+def test_steps_are_a_variables():
     step = {"key": "command x", "do": {"argv": ["echo", "{{ no template }}"]}}
-    assert sent_by(monkeypatch, found={"steps": [step]})["steps"] == [step]
-    assert sent_by(monkeypatch)["steps"] == []
+    assert sent_by(found={"steps": [step]})["steps"] == [step]
+    assert sent_by()["steps"] == []
 
 
-def test_a_call_that_hangs_has_the_connection_reset_and_ansible_leave_it_alone(monkeypatch):
-    played = Played(monkeypatch, hangs, rings=True)
-    assert played.result["lost"].startswith("It gave no answer within 0.5 s")
-    assert played.resets == 1 and played.removed == [] and played.seconds < HANGS
-    assert not played.result["changed"] and "failed" not in played.result and "unreachable" not in played.result
-
-
-def test_a_reset_that_hangs_or_fails_is_ended_as_well(monkeypatch):
-    played = Played(monkeypatch, hangs, reset=hangs, rings=True)
-    assert played.result["lost"].startswith("It gave no answer") and played.resets == 1 and played.seconds < HANGS
-
-    def fails():
-        raise AnsibleError("no")
-
-    assert Played(monkeypatch, hangs, reset=fails, rings=True).result["lost"].startswith("It gave no answer")
-
-
-def test_a_connection_that_hangs_when_it_is_closed_is_left(monkeypatch):
-    """WinRM's closes its shell over the network, and Ansible does that after each task."""
-    closed = []
-    played = Played(monkeypatch, hangs, over="local", close=lambda: closed.append(1) or hangs(), rings=True)
-    assert played.result["lost"].startswith("It gave no answer") and closed == [1] and played.seconds < HANGS
-    played.connection.close()
-    assert closed == [1]
+def test_a_task_of_its_own_ends_what_hangs():
+    call = {"requests": [{"do": "hello"}], "seconds": 0.5}
+    over = connection("ssh")
+    over.exec_command = lambda *_arguments, **_options: time.sleep(HANGS)
+    began = time.monotonic()
+    variables = {"inventory_hostname": "web1", "ansible_python_interpreter": sys.executable}
+    result = action_of_task(internal, {"work": "machine", "call": call}, over).run(task_vars=variables)
+    assert result["lost"].startswith("It gave no answer within 0.5 s") and time.monotonic() - began < HANGS
+    assert not result["changed"] and "failed" not in result and "unreachable" not in result
 
 
 @pytest.mark.parametrize(
@@ -182,34 +141,20 @@ def test_a_connection_that_hangs_when_it_is_closed_is_left(monkeypatch):
         (WinRMError, "WinRMError: "),
     ],
 )
-def test_a_connection_that_fails_is_no_failure_of_the_task(monkeypatch, kind, said):
+def test_a_connection_that_fails_is_no_failure_of_the_task(kind, said):
     def fails(*_arguments):
         raise kind("No route to host")
 
-    played = Played(monkeypatch, fails)
+    played = Played(fails)
     assert played.result["lost"] == f"It could not be reached: {said}No route to host."
-    assert played.resets == 0 and played.removed == []
 
 
-def test_an_interpreter_that_no_answer_confirms_is_not_remembered(monkeypatch):
+def test_an_interpreter_that_no_answer_confirms_is_not_remembered():
     def execute(_command, in_data, _sudoable):
         if b"start(" in (in_data or b""):
             return 127, b"", b"sh: /usr/bin/python3: not found"
         return 0, b"PLATFORM\nLinux\nFOUND\n/usr/bin/python3\nENDFOUND\n", b""
 
-    played = Played(monkeypatch, execute, interpreter="auto_silent")
+    played = Played(execute, interpreter="auto_silent")
     assert played.result["lost"].startswith("There is no Python at /usr/bin/python3")
     assert "ansible_facts" not in played.result
-
-
-def test_an_answer_that_came_before_the_alarm_counts(monkeypatch):
-    """The program may hang after it has answered, or what it began may hold the connection."""
-
-    def execute(_command, in_data, _sudoable):
-        marker = in_data.split(b"'azure_maintenance ")[1].split(b"'")[0]
-        signal.raise_signal(signal.SIGALRM)
-        return -9, b"azure_maintenance " + marker + b'{"lost": "", "took": 0, "answers": [], "number": 3}\n', b""
-
-    played = Played(monkeypatch, execute)
-    assert played.result["lost"] == "" and played.result["number"] == 3 and played.resets == 1
-    assert played.removed != []

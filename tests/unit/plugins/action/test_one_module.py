@@ -1,13 +1,12 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A module of Ansible's in its time, over a connection that plays a script."""
+"""A module of Ansible's, over a connection that plays a script."""
 
 import sys
-import time
 
 import pytest
-from ansible.errors import AnsibleConnectionFailure, AnsibleError
+from ansible.errors import AnsibleConnectionFailure
 from ansible.parsing.dataloader import DataLoader
 from ansible.playbook.play_context import PlayContext
 from ansible.playbook.task import Task
@@ -17,77 +16,24 @@ from winrm.exceptions import WinRMError
 
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain import calling
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain.way import Order
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._machine import bounded
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.action.machine import connection
 
 
 class Action(calling.CallingAction):
     def run(self, tmp=None, task_vars=None):
-        return self.called(Order("ping", {}), task_vars, self._task.args["seconds"])
+        raise NotImplementedError
 
 
-class Played:
-    """One task: what it returned, how often the connection was reset, and whether Ansible's clean-up was called."""
-
-    def __init__(self, monkeypatch, tmp_path, exec_command, seconds=30.0, task=None):
-        monkeypatch.setattr(bounded, "GRACE", 0.2)
-        monkeypatch.setattr(bounded, "RESET_SECONDS", 0.3)
-        monkeypatch.setenv("ANSIBLE_REMOTE_TMP", str(tmp_path))
-        self.resets, self.removed = 0, []
-        task = self.task = task.copy() if task else Task()
-        task.action = "ping"
-        task.args = {"seconds": seconds}
-        over = connection("ssh")
-        over.exec_command = exec_command
-
-        def count():
-            self.resets += 1
-
-        over.reset = count
-        data_loader = DataLoader()
-        action = Action(task, over, PlayContext(), data_loader, Templar(data_loader), loader)
-        self.raised, self.result = None, {}
-        started = time.monotonic()
-        variables = {"inventory_hostname": "lb1", "ansible_python_interpreter": sys.executable}
-        try:
-            self.result = action.run(task_vars=variables)
-        except AnsibleError as error:
-            self.raised = error
-        action._remove_tmp_path = self.removed.append
-        over._shell.tmpdir = "/nowhere"
-        action.cleanup()
-        self.seconds = time.monotonic() - started
-
-
-HANGS = 300  # seconds
-
-
-def hangs(*_arguments, **_options):
-    time.sleep(HANGS)
-
-
-def cut(*_arguments, **_options):
-    """As ssh says it when it is killed."""
-    started = time.monotonic()
-    while time.monotonic() < started + 0.6:
-        time.sleep(0.05)
-    raise AnsibleConnectionFailure("ssh was killed")
-
-
-@pytest.mark.parametrize("dead", [hangs, cut])
-def test_a_call_that_hangs_is_ended_and_counts_as_unreachable(monkeypatch, tmp_path, dead):
-    played = Played(monkeypatch, tmp_path, dead, seconds=0.5)
-    assert played.result["failed"] is False and "unreachable" not in played.result
-    wrong = played.result["went_wrong"]
-    assert wrong["unreachable"] and wrong["msg"].startswith("It gave no answer within 0.5 s")
-    assert played.resets == 1 and played.removed == [] and played.seconds < HANGS
-
-
-def test_one_that_hangs_takes_no_time_from_the_next(monkeypatch, tmp_path):
-    """A line makes all of its calls by one task."""
-    first = Played(monkeypatch, tmp_path, hangs, seconds=0.3)
-    second = Played(monkeypatch, tmp_path, hangs, seconds=0.5, task=first.task)
-    assert second.result["went_wrong"]["msg"].startswith("It gave no answer within 0.5 s")
+def called(exec_command):
+    """What came of a module over a connection that does so."""
+    task = Task()
+    task.action, task.args = "ping", {}
+    over = connection("ssh")
+    over.exec_command = exec_command
+    data_loader = DataLoader()
+    action = Action(task, over, PlayContext(), data_loader, Templar(data_loader), loader)
+    variables = {"inventory_hostname": "lb1", "ansible_python_interpreter": sys.executable}
+    return action.called(Order("ping", {}), variables)
 
 
 @pytest.mark.parametrize(
@@ -98,14 +44,12 @@ def test_one_that_hangs_takes_no_time_from_the_next(monkeypatch, tmp_path):
         (WinRMError, "WinRMError: "),
     ],
 )
-def test_a_connection_that_fails_is_no_error_of_the_task(monkeypatch, tmp_path, kind, said):
+def test_a_connection_that_fails_is_no_error_of_the_task(kind, said):
     def fails(*_arguments, **_options):
         raise kind("No route to host")
 
-    played = Played(monkeypatch, tmp_path, fails)
-    assert played.raised is None and played.resets == 0
-    assert played.result["went_wrong"]["unreachable"]
-    assert played.result["went_wrong"]["msg"] == f"{said}No route to host"
+    wrong = called(fails)["went_wrong"]
+    assert wrong["unreachable"] and wrong["msg"] == f"{said}No route to host"
 
 
 @pytest.mark.parametrize(

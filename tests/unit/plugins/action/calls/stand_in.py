@@ -11,12 +11,6 @@ import sys
 import time
 
 
-def its_time_is_over():
-    """The alarm of the call rings now: when this is ready for it, however slow the machine is."""
-    os.kill(int(os.environ["CALLS_WORKER"]), signal.SIGALRM)
-    time.sleep(1000)
-
-
 marker = sys.argv[1]
 call = json.loads(sys.stdin.buffer.read().decode("utf-8"))
 play = call["requests"][0].get("play", "") if call["requests"] else ""
@@ -33,15 +27,13 @@ answer = {
     "lost": "",
 }
 
-if play == "hang":  # with children in and outside of its process group, all of which hold its output
-    inner = "import os, time; os.path.exists('x'); time.sleep(1000)"
-    children = [
-        subprocess.Popen([sys.executable, "-c", inner], start_new_session=new_session) for new_session in (True, False)
-    ]
-    with open(call["options"]["folder"], "w", encoding="ascii") as file:
-        file.write(" ".join(str(pid) for pid in [os.getpid(), *(child.pid for child in children)]))
+if play == "hang":  # with a child, which holds its output
+    child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(1000)"])
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    its_time_is_over()
+    with open(call["options"]["folder"] + ".new", "w", encoding="ascii") as file:
+        file.write(f"{os.getpid()} {child.pid}")
+    os.rename(file.name, call["options"]["folder"])
+    time.sleep(1000)
 if play == "killed":
     os.kill(os.getpid(), signal.SIGKILL)
 if play == "broken":
@@ -54,6 +46,3 @@ if play == "noise":
 print("\n" + marker + json.dumps(answer))
 if play == "noise":
     sys.stdout.write('{"more": 1}\nGood bye')
-if play == "slow to end":
-    sys.stdout.flush()
-    its_time_is_over()

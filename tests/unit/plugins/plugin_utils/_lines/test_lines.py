@@ -30,7 +30,8 @@ class Caller:
     def __init__(self, folder):
         self.folder, self.made = folder, time.monotonic_ns()
 
-    def call(self, call):
+    def call(self, call, limit):
+        self.limit = limit
         return getattr(self, call.pop("do"))(**call)
 
     def close(self):
@@ -52,6 +53,10 @@ class Caller:
     def wait_for(self, name):
         until(lambda: (self.folder / name).exists())
         return {"came": name}
+
+    def begin(self, seconds):
+        self.limit(seconds)
+        self.hang()
 
     def hang(self):
         """In a program that it starts."""
@@ -112,7 +117,7 @@ def asked(lines, key, **call):
 
 @pytest.fixture
 def lines(tmp_path):
-    with Lines(lambda key: lambda: Caller(tmp_path)) as made:
+    with Lines(lambda *_key: lambda: Caller(tmp_path)) as made:
         yield made
 
 
@@ -176,7 +181,7 @@ def test_a_call_beyond_its_limit_ends_its_line_and_the_next_one_makes_a_new_one(
     before = asked(lines, "web1", do="who")
     lines.call("web1", {"do": "hang"}, LIMIT, "hangs")
     pids = noted(tmp_path)
-    ahead = [LIMIT]  # seconds by which the clock goes ahead: the call may still say itself that it was ended
+    ahead = [LIMIT]  # seconds by which the clock goes ahead: to make the line may take time as well
     monkeypatch.setattr(
         module, "time", types.SimpleNamespace(monotonic=lambda: time.monotonic() + ahead[0], sleep=time.sleep)
     )
@@ -186,6 +191,28 @@ def test_a_call_beyond_its_limit_ends_its_line_and_the_next_one_makes_a_new_one(
     are_gone(pids)
     ahead[0] = 0.0
     assert asked(lines, "web1", do="who") != before and (lines.opened, lines.killed) == (2, 1)
+
+
+def test_what_a_call_begins_has_a_limit_of_its_own(lines, tmp_path, monkeypatch):
+    lines.call("web1", {"do": "begin", "seconds": 1.0}, LIMIT, "begins")
+    pids = noted(tmp_path)
+    assert answers(lines) == [("begins", {HUNG: 1.0})], "not after a minute"
+    are_gone(pids)
+
+
+def test_the_one_after_a_line_that_hung_knows_of_it(tmp_path, monkeypatch):
+    hung = []
+
+    def connect(key, is_after_hang):
+        hung.append((key, is_after_hang))
+        return lambda: Caller(tmp_path)
+
+    with Lines(connect) as lines:
+        lines.call("web1", {"do": "begin", "seconds": 0.1}, LIMIT, "begins")
+        assert answers(lines) == [("begins", {HUNG: 0.1})]
+        assert asked(lines, "web1", do="leave") == ENDED
+        assert "pid" in asked(lines, "web1", do="who") and "pid" in asked(lines, "web2", do="who")
+    assert hung == [("web1", False), ("web1", True), ("web1", False), ("web2", False)]
 
 
 def test_a_call_over_a_busy_line_gives_up_the_one_before(lines, tmp_path):
@@ -207,7 +234,7 @@ def test_a_connection_that_can_not_be_made_is_tried_again_in_the_next_call(tmp_p
             raise OSError("no route")
         return Caller(tmp_path)
 
-    with Lines(lambda key: connect) as lines:
+    with Lines(lambda *_key: connect) as lines:
         assert asked(lines, "web1", do="who") == {RAISED: "OSError: no route"}
         (tmp_path / "up").touch()
         assert "pid" in asked(lines, "web1", do="who")
@@ -253,7 +280,7 @@ def in_a_process(do):
 @pytest.mark.parametrize("do", ["hang", "start"], ids=["in a call", "between calls"])
 def test_a_line_ends_with_its_maker_and_takes_with_it_what_is_under_way(tmp_path, do):
     def make():
-        lines = Lines(lambda key: lambda: Caller(tmp_path))
+        lines = Lines(lambda *_key: lambda: Caller(tmp_path))
         lines.call("web1", {"do": do}, LIMIT, "tag")
         if do == "start":
             answers(lines)
@@ -270,7 +297,7 @@ def test_a_line_ends_with_its_maker_and_takes_with_it_what_is_under_way(tmp_path
 
 def test_its_maker_notices_soon_that_ansible_is_gone(tmp_path):
     def make():
-        with Lines(lambda key: lambda: Caller(tmp_path)) as lines:
+        with Lines(lambda *_key: lambda: Caller(tmp_path)) as lines:
             try:
                 lines.call("web1", {"do": "hang"}, 2 * LIMIT, "tag")
                 while True:
@@ -310,7 +337,7 @@ def test_one_whose_connection_does_not_close_ends_all_the_same(lines, tmp_path, 
 
 
 def test_at_the_end_no_line_is_left(tmp_path):
-    with Lines(lambda key: lambda: Caller(tmp_path)) as lines:
+    with Lines(lambda *_key: lambda: Caller(tmp_path)) as lines:
         idle = asked(lines, "web1", do="who")["pid"]
         lines.call("web2", {"do": "hang"}, LIMIT, "tag")
         busy = noted(tmp_path)

@@ -26,7 +26,7 @@ class Far:
     def __init__(self, folder, host, waits_for):
         self.folder, self.host, self.waits_for = folder, host, waits_for
 
-    def call(self, call):
+    def call(self, call, _limit):
         end = time.monotonic() + LONG
         while self.waits_for and not (self.folder / self.waits_for).exists() and time.monotonic() < end:
             time.sleep(0.01)
@@ -51,7 +51,7 @@ def machines(tmp_path, monkeypatch):
 
     def made(**waits):
         monkeypatch.setattr(
-            Machines, "_connect", lambda self, target: lambda: Far(tmp_path, target.host, waits[target.host])
+            Machines, "_connect", lambda self, target, _hung: lambda: Far(tmp_path, target.host, waits[target.host])
         )
         hosts = {"ansible_play_hosts_all": [*waits, "gone"], "ansible_play_batch": list(waits)}
         return Machines(None, hosts, "status")

@@ -36,7 +36,7 @@ class Over:
         self.folder, self.target = folder, target
         self.steps = answers[target.place or target.host]
 
-    def call(self, call):
+    def call(self, call, _limit):
         for step in self.steps:
             if isinstance(step, Exception):
                 raise step
@@ -62,7 +62,7 @@ def run(tmp_path):
 
     def send(**answers):
         record = begun(*(host for host in answers if host.startswith("web")))
-        lines = Lines(lambda target: lambda: Over(tmp_path, target, answers))
+        lines = Lines(lambda target, _hung: lambda: Over(tmp_path, target, answers))
         made.append(lines)
         calls = Calls(lines, dict.fromkeys(record["hosts"], MACHINE))
         for host, call in sent(record).items():
@@ -116,7 +116,7 @@ def test_a_call_that_fails_is_one_from_which_nothing_came_back(run, monkeypatch,
 def test_modules_are_called_all_at_a_time_but_one_after_the_other_on_a_line(tmp_path):
     answers = {"lb1": [{"from": "lb1"}], "lb2": [{"from": "lb2"}]}
     wanted = [(Target("web1", place), ModuleCall("ping", {}, LONG)) for place in ("lb1", "lb2", "lb1")]
-    with Lines(lambda target: lambda: Over(tmp_path, target, answers)) as lines:
+    with Lines(lambda target, _hung: lambda: Over(tmp_path, target, answers)) as lines:
         came = Calls(lines, {}).modules(wanted)
         assert [one["from"] for one in came] == ["lb1", "lb2", "lb1"] and lines.opened == 2
 

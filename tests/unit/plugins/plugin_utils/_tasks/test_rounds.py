@@ -8,6 +8,7 @@ import time
 import types
 
 import pytest
+from ansible.errors import AnsibleError
 from ansible.parsing.dataloader import DataLoader
 from ansible.playbook.play_context import PlayContext
 from ansible.playbook.task import Task
@@ -59,16 +60,16 @@ def looked(request, monkeypatch, on_windows):
     calls = []
     limits.clear()
 
-    def called(self, order, task_vars, limit=20.0, secret=False):
+    def called(self, order, task_vars, secret=False):
         calls.append((order.use, secret))
-        limits.append(limit)
         return {"ansible_job_id": "j1", "finished": False, "changed": True}
 
     monkeypatch.setattr(machine_line._Action, "called", called)
     monkeypatch.setattr(machine_line, "variables_of", lambda *_arguments: {})
     monkeypatch.setattr(machine_line, "reached", lambda *_arguments: action())
     line = machine_line.MachineLine(None, {}, machine_line.Target("web1", "lb1"), {"steps": steps})
-    return line.call({"kind": "round", "round": orders(answer, steps)[0], "answer": answer, "jobs": {}}), calls
+    round = {"kind": "round", "round": orders(answer, steps)[0], "answer": answer, "jobs": {}}
+    return line.call(round, limits.append), calls
 
 
 def test_what_came_is_judged_and_the_job_returned(looked):
@@ -117,13 +118,12 @@ def test_an_order_becomes_the_task_that_ansible_would_have():
     )
 
 
-@pytest.mark.parametrize(("is_windows", "lost", "made"), [(True, "cut", 2), (True, "", 1), (False, "cut", 1)])
-def test_the_connection_to_a_windows_machine_is_made_anew_after_a_call_was_lost(monkeypatch, is_windows, lost, made):
-    """What WinRM and PSRP hold there is gone with a start of the machine."""
+@pytest.mark.parametrize(("is_cut", "lost", "made"), [(True, "cut", 2), (True, "", 1), (False, "cut", 1)])
+def test_the_connection_to_a_windows_machine_is_made_anew_after_it_was_cut(monkeypatch, is_cut, lost, made):
     actions, ended = [], []
 
     def reached(*_arguments):
-        machine = types.SimpleNamespace(is_windows=is_windows, machine=lambda *_call: {"lost": lost}, is_lost=False)
+        machine = types.SimpleNamespace(is_cut=is_cut, machine=lambda *_call: {"lost": lost})
         machine.cleanup = lambda: None
         machine.alone, machine.let_go = contextlib.nullcontext, lambda: ended.append(machine)
         machine._connection = types.SimpleNamespace(_shell=types.SimpleNamespace(tmpdir="x"))
@@ -134,6 +134,22 @@ def test_the_connection_to_a_windows_machine_is_made_anew_after_a_call_was_lost(
     monkeypatch.setattr(machine_line, "reached", reached)
     line = machine_line.MachineLine(None, {}, machine_line.Target("web1"), {"steps": []})
     call = {"kind": "machine", "call": {"requests": []}, "holder": {}, "options": {}}
-    assert line.call(dict(call)) == {"lost": lost}
+    assert line.call(dict(call), print) == {"lost": lost}
     assert len(actions) == made
     assert ended == actions[:-1], "what stays there ends with it"
+
+
+@pytest.mark.parametrize(("over", "hung", "resets"), [("ssh", True, 1), ("ssh", False, 0), ("local", True, 0)])
+def test_a_lasting_connection_of_ssh_is_ended_after_a_call_hung(monkeypatch, over, hung, resets):
+    """One that is dead would let the next call hang as well."""
+    machine, counted = types.SimpleNamespace(_connection=connection(over)), []
+
+    def fails():
+        counted.append(1)
+        raise AnsibleError("there is none")
+
+    machine._connection.reset = fails
+    monkeypatch.setattr(machine_line, "variables_of", lambda *_arguments: {})
+    monkeypatch.setattr(machine_line, "reached", lambda *_arguments: machine)
+    machine_line.MachineLine(None, {}, machine_line.Target("web1"), {"steps": []}, hung)
+    assert len(counted) == resets

@@ -103,16 +103,16 @@ def test_an_answer_that_is_none_ends_it(stays, connection, answer, why):
     connection.answers.append(answer)
     with pytest.raises(Broken, match=why):
         stays.look(ASKED, 0.1)
-    assert connection.made[0].closed
+    assert connection.made[0].closed and stays.is_only_slow
     assert stays.look(ASKED, 5.0) == {"answers": ASKED}
-    assert len(connection.made) == 2
+    assert len(connection.made) == 2 and not stays.is_only_slow
 
 
 def test_an_error_of_the_connection_is_its_own_and_nothing_more_is_said_over_it(stays, connection):
     connection.answers.append(OSError("cut"))
     with pytest.raises(OSError, match="cut"):
         stays.look(ASKED, 5.0)
-    assert not connection.made[0].closed
+    assert not connection.made[0].closed and not stays.is_only_slow
     assert stays.look(ASKED, 5.0) == {"answers": ASKED}
 
 
@@ -130,7 +130,7 @@ def test_what_is_no_powershell_is_said(stays, connection):
     connection.name = "somebody"
     with pytest.raises(AnsibleError, match="something else than PowerShell answered.*somebody"):
         stays.look(ASKED, 5.0)
-    assert connection.made[0].closed
+    assert connection.made[0].closed and stays.is_only_slow
 
 
 def test_somebody_is_still_there_in_a_long_call_and_between_two(stays, connection, monkeypatch):
@@ -173,3 +173,10 @@ def test_what_is_no_look_is_a_module_as_before(stays):
     executed = standing.over(stays, lambda module, arguments: {"of": module})
     assert executed(SERVICE, {"name": "w3svc"}) == {"of": SERVICE}
     assert executed(POWERSHELL, {"parameters": {"Requests": ASKED}}) == {"result": {"answers": ASKED}}
+
+
+def test_nobody_waits_longer_for_a_look_than_its_call_lasts(stays, connection):
+    connection.answers.append([])
+    executed = standing.over(stays, print, time.monotonic() + 0.1)
+    with pytest.raises(Broken, match="no answer in time"):
+        executed(POWERSHELL, {"parameters": {"Requests": ASKED}})
