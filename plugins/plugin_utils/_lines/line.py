@@ -24,7 +24,6 @@ from typing import Any, NoReturn, Protocol
 
 from ansible.utils.display import Display
 
-
 Limit = Callable[[float], None]
 """Says that what begins now may take so many seconds: after them the line is killed."""
 

@@ -10,7 +10,6 @@ import subprocess
 import sys
 import time
 
-
 marker = sys.argv[1]
 call = json.loads(sys.stdin.buffer.read().decode("utf-8"))
 play = call["requests"][0].get("play", "") if call["requests"] else ""
