@@ -24,6 +24,7 @@ from ..module_utils._clock import Clock
 from ..module_utils._errors import ScheduledEventsError
 from ..module_utils._module import WITHOUT_REQUESTS, Operation, outcome
 from ._windows.channels import refusal
+from ._windows.logins import Logins
 from ._windows.machine import WindowsMachine, find_endpoints
 from ._windows.standing import Standing, over
 from ._windows.transport import WindowsTransport
@@ -104,7 +105,8 @@ class ScheduledEventsAction(ActionBase):
             )
             return result
 
-        clock, stays = Clock(), Standing(self._connection)
+        clock, logins = Clock(), Logins(str(self._get_remote_user() or ""), host)
+        stays = Standing(self._connection, logins)
         machine = WindowsMachine(host, over(stays, execute), clock)
         options = validation.validated_parameters
         try:

@@ -10,6 +10,7 @@ import types
 
 import pytest
 
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.logins import Logins
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.standing import Standing
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.action.mixed import OPTION_245
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.action.playing import collections_path
@@ -78,7 +79,7 @@ def look(windows):
     with pytest.MonkeyPatch.context() as patched:
         for name, value in windows.environment.items():
             patched.setenv(name, value)
-        one = Standing(types.SimpleNamespace(transport="local"))
+        one = Standing(types.SimpleNamespace(transport="local"), Logins("", "local"))
         one.look([], 60.0)
     yield lambda requests: one.look(requests, 60.0)
     one.close()

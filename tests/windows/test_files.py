@@ -5,6 +5,7 @@
 
 import base64
 import pathlib
+import threading
 
 import pytest
 
@@ -90,6 +91,42 @@ def test_what_somebody_else_has_open_is_busy_and_not_broken(look, tmp_path):
         fcntl.flock(lock, fcntl.LOCK_EX)
         ((answer,),) = answers_of(look, tmp_path, [[edit(ONE)]])
     assert answer["failure"] == "Busy" and not (place / "mark.json").exists()
+
+
+def test_nothing_is_changed_too_late_after_a_wait_for_what_has_a_file_open(look, tmp_path):
+    fcntl = pytest.importorskip("fcntl")
+    place = tmp_path / "AzureMaintenance"
+    place.mkdir()
+    (place / "mark.json").write_bytes(base64.b64decode(TWO))
+    ((clock,),) = answers_of(look, tmp_path, [[boot()]])
+    with open(place / "mark.json.new", "wb") as scanned:
+        fcntl.flock(scanned, fcntl.LOCK_EX)
+        released = threading.Timer(1.0, fcntl.flock, (scanned, fcntl.LOCK_UN))
+        released.start()
+        request = edit(ONE, compare=False, within=(0, clock["clock_ms"] + 500))
+        ((answer,),) = answers_of(look, tmp_path, [[request]])
+        released.join()
+    assert answer["part"] == "late" and (place / "mark.json").read_bytes() == base64.b64decode(TWO)
+    assert sorted(path.name for path in place.iterdir()) == ["lock", "mark.json"]
+
+
+def test_where_the_disk_is_full_nothing_is_left_behind(look, tmp_path):
+    place = tmp_path / "AzureMaintenance"
+    place.mkdir()
+    (place / "mark.json.new").symlink_to("/dev/full")
+    ((answer,),) = answers_of(look, tmp_path, [[edit(ONE)]])
+    assert answer["failure"] and sorted(path.name for path in place.iterdir()) == ["lock"]
+
+
+def test_what_is_too_large_to_be_ours_is_not_read(look, tmp_path):
+    place = tmp_path / "AzureMaintenance"
+    (place / "yes").mkdir(parents=True)
+    with open(place / "mark.json", "wb") as file:
+        file.truncate(1 << 30)
+    for number in range(3):
+        (place / "yes" / f"{number}.json").write_bytes(bytes(500_000))
+    ((mark, yes),) = answers_of(look, tmp_path, [[read(), folder()]])
+    assert "1073741824 bytes" in mark["message"] and "over 1048576 bytes" in yes["message"]
 
 
 def test_it_knows_when_the_machine_was_started(carried_out):

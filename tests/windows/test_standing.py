@@ -16,6 +16,8 @@ from ansible.playbook.play_context import PlayContext
 from ansible.plugins import loader
 
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows import channels, scripts, standing
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.logins import Logins
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.machine import WindowsProblem
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.standing import Standing
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils.faulty import FAULTS, serving
 from ansible_collections.cloudops.azure_maintenance.tests.windows.psrp_endpoint import PSRP
@@ -23,6 +25,7 @@ from ansible_collections.cloudops.azure_maintenance.tests.windows.winrm_endpoint
 
 BOOT = {"Do": "boot", "Stop": False, "Expect": {}}
 SSHD = "/usr/sbin/sshd"
+LOGINS = Logins("ops", "win1")
 
 
 def http(url, **more):
@@ -100,8 +103,8 @@ def ssh(windows, tmp_path):
 
 
 @contextlib.contextmanager
-def held(connection):
-    one = Standing(connection)
+def held(connection, logins=None):
+    one = Standing(connection, logins or LOGINS)
     try:
         yield one
     finally:
@@ -196,7 +199,7 @@ def test_a_wait_ends_with_its_controller(winrm, monkeypatch):
     monkeypatch.setattr(scripts, "LEASE", 3.0)
     monkeypatch.setattr(standing, "BEAT", 1000.0)
     with serving(FAULTS["304"][0]) as address:
-        one = Standing(over_winrm(winrm))
+        one = Standing(over_winrm(winrm), LOGINS)
         boot_id(one)
         running = process(winrm)
         with pytest.raises(channels.Broken, match="no answer in time"):
@@ -231,8 +234,18 @@ def test_one_that_hangs_is_ended_at_the_limit(winrm):
 
 
 def test_a_login_that_is_refused_is_ansible_s_own_error(winrm):
-    with held(over_winrm(winrm, "wrong")) as one, pytest.raises(AnsibleError, match="credentials"):
+    user = Logins("ops@refused", "win1")
+    with held(over_winrm(winrm, "wrong"), user) as one, pytest.raises(AnsibleError, match="credentials"):
         boot_id(one)
+
+
+def test_a_wrong_password_is_tried_twice_whatever_the_number_of_machines(winrm):
+    for machine in ("win1", "win2", "win3"):
+        user = Logins("CORP\\wrong", machine)
+        with held(over_winrm(winrm, "wrong"), user) as one:
+            with pytest.raises(WindowsProblem if machine == "win3" else AnsibleError):
+                boot_id(one)
+    assert winrm.refused == 2
 
 
 def test_what_powershell_says_when_it_can_not_run_is_told(windows, tmp_path):

@@ -99,7 +99,7 @@ class WinRM(ThreadingHTTPServer):
         self.environment = dict(
             os.environ, PATH=path, **{name: value for name, value in environment.items() if name != "PATH"}
         )
-        self.shells, self.asked = {}, []
+        self.shells, self.asked, self.refused = {}, [], 0
 
     def __enter__(self):
         threading.Thread(target=self.serve_forever, daemon=True).start()
@@ -135,6 +135,7 @@ class Handler(BaseHTTPRequestHandler):
     def do_POST(self):
         body = self.rfile.read(int(self.headers["Content-Length"]))
         if self.headers["Authorization"] != self.allowed:
+            self._winrm.refused += 1
             self._answer(401, b"")
             return
         envelope = ElementTree.fromstring(body)

@@ -307,12 +307,16 @@ def _note_try(entry: EventState, host: str, result: str, answer: str, at: float)
         one["until"], one["times"] = at, one["times"] + 1
 
 
-def take_lost_approval(record: Record, host: str, ids: list[str], why: str, at: float) -> None:
-    """Nothing came back from the approver: Azure may have got the approval."""
+def take_lost_approval(record: Record, host: str, ids: list[str], why: str, unsent: bool, at: float) -> None:
+    """Nothing came back from the approver: Azure may have got the approval.
+
+    :arg unsent: whether it is known that nobody has sent it, as the machine was not even reached
+    """
+    words = "the approval was not sent" if unsent else "the approval may have been sent, and its answer was lost"
     for event_id in ids:
         entry = record["events"][event_id.upper()]
-        entry["approval"]["maybe"] = True
-        _note_try(entry, host, "lost", f"the approval may have been sent, and its answer was lost: {why}", at)
+        entry["approval"]["maybe"] = entry["approval"]["maybe"] or not unsent
+        _note_try(entry, host, "lost", f"{words}: {why}", at)
 
 
 def take_approval(record: Record, host: str, ids: list[str], answer: Mapping[str, Any], at: float) -> None:

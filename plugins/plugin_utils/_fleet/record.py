@@ -155,7 +155,7 @@ def _take_answers(record: Record, answers: Answers, at: float) -> list[Look]:
         ended = _ended(call, answer, at)
         if answer.get("lost") or answer.get("answers") is None:
             why = str(answer.get("lost") or "it gave no answer: see its errors above")
-            _take_lost(record, machine, call, why, ended, at)
+            _take_lost(record, machine, call, why, bool(answer.get("unsent")), ended, at)
             machine["left"] = bool(answer.get("left"))
             continue
         note_duration(record, machine, call, ended)
@@ -184,11 +184,13 @@ def _lately(record: Record, at: float) -> dict[str, list[str]]:
     }
 
 
-def _take_lost(record: Record, machine: MachineState, call: Call, why: str, ended: float, at: float) -> None:
+def _take_lost(
+    record: Record, machine: MachineState, call: Call, why: str, unsent: bool, ended: float, at: float
+) -> None:
     count_lost(machine, why, at, hung=duration(call, ended) >= call["seconds"])
     for request in call["requests"]:
         if request["do"] == "approve":
-            take_lost_approval(record, machine["host"], request["ids"], machine["lost"], at)
+            take_lost_approval(record, machine["host"], request["ids"], machine["lost"], unsent, at)
 
 
 def _take_one(

@@ -40,6 +40,10 @@ _PROBLEMS = tuple(
         (r"cannot allocate memory|memoryerror", "It has no memory left to start a program."),
     )
 )
+# What ssh says where it had not come as far as to run anything.
+_NOT_REACHED = re.compile(
+    r"ssh: connect to host|could not resolve hostname|host key verification failed|permission denied \(", re.IGNORECASE
+)
 _PREFIXES = re.compile(
     r"^((Task failed|Failed to connect to the host via \w+|Data could not be sent to remote host \S+ "
     r"Make sure this host can be reached over ssh):\s*)+"
@@ -53,6 +57,14 @@ def too_slow(seconds: float) -> str:
 def unreachable(message: str) -> str:
     """:arg message: what Ansible's connection said"""
     return _known(message) or f"It could not be reached: {_said(message) or 'the connection did not say why'}."
+
+
+def is_unsent(message: str) -> bool:
+    """Whether the machine has certainly got nothing of the call.
+
+    :arg message: what Ansible's connection said
+    """
+    return bool(_NOT_REACHED.search(message))
 
 
 def not_put(reason: str) -> str:

@@ -41,9 +41,10 @@ from .._machine.call import (
     with_refusals,
     within,
 )
-from .._machine.lost import no_answer, not_put, too_slow, unreachable
+from .._machine.lost import is_unsent, no_answer, not_put, too_slow, unreachable
 from .._windows import calls as windows
 from .._windows.channels import refusal
+from .._windows.logins import Logins
 from .._windows.standing import Standing, over
 
 CALL: dict[str, dict[str, Any]] = dict(
@@ -153,7 +154,7 @@ class MachineCallAction(ActionBase):
         try:
             return self._came(task_vars, call)
         except (AnsibleError, OSError) as error:  # a connection that failed, or sudo that refused
-            return nothing(unreachable(str(error)))
+            return dict(nothing(unreachable(str(error))), unsent=is_unsent(str(error)))
         except Exception as error:
             # Of a library that the connection uses. As an error of the task it would lose the run this machine.
             return nothing(unreachable(f"{type(error).__name__}: {error}"))
@@ -187,10 +188,11 @@ class MachineCallAction(ActionBase):
         why = refusal(self._connection.transport, bool(self._connection.become))
         if why:
             return nothing(f"{name}: {why}")
-        self._standing = self._standing or Standing(self._connection)
+        self._standing = self._standing or Standing(self._connection, Logins(self._user(), name))
         answer = windows.perform_on_windows(name, over(self._standing, execute, until), call, caller=Caller())
-        if answer["lost"] and self._standing.is_only_slow and time.monotonic() >= until:
-            return nothing(too_slow(seconds))
+        if answer["lost"]:
+            is_slow = self._standing.is_only_slow and time.monotonic() >= until
+            return dict(answer, lost=too_slow(seconds)) if is_slow else answer
         return result(answer, steady() - started, time.time())
 
     def _sent(self, call: Call, with_program: bool) -> dict[str, Any]:

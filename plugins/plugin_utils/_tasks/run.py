@@ -32,7 +32,7 @@ def checked(number: int | None, answer: Mapping[str, Any]) -> dict[str, Any]:
     :arg number: of the call; before ansible-core 2.19 that of an answer may be a text
     """
     if answer.get("lost") or str(answer.get("number")) != str(number):
-        return {"lost": answer.get("lost") or answer.get("msg") or SILENT}
+        return {"lost": answer.get("lost") or answer.get("msg") or SILENT, "unsent": bool(answer.get("unsent"))}
     return dict(answer)
 
 

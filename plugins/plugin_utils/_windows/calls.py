@@ -55,9 +55,8 @@ def perform_on_windows(
         machine.lost = machine.lost or error
     if machine.lost is None:
         return answer
-    return lost(
-        machine.lost.message if isinstance(machine.lost, WindowsProblem) else connection_problem(str(machine.lost))
-    )
+    why = machine.lost.message if isinstance(machine.lost, WindowsProblem) else connection_problem(str(machine.lost))
+    return dict(lost(why), unsent=not machine.has_posted)
 
 
 class _OwnClock(Clock):

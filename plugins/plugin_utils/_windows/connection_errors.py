@@ -12,6 +12,8 @@ import re
 
 from ...module_utils._text import one_line, shortened
 
+_REJECTED = "The machine rejected the user's credentials:"
+
 # Signs of a problem in what was said, and the sentence for it. The first one that is found holds.
 _PROBLEMS = tuple(
     (re.compile(signs, re.IGNORECASE), sentence)
@@ -75,7 +77,7 @@ _PROBLEMS = tuple(
             r"permission denied \(|credentials were rejected|failed to authenticate the user|failed to authenticate with|"
             r"\b401\b|access denied: server did not respond|invalid/incorrect password|authentication failed|"
             r"basic authentication is .*disabled",
-            "The machine rejected the user's credentials: check ansible_user and ansible_password, the kind of login "
+            f"{_REJECTED} check ansible_user and ansible_password, the kind of login "
             "(ansible_winrm_transport, ansible_psrp_auth), and that the account is neither locked nor expired.",
         ),
         (
@@ -125,6 +127,11 @@ def known_problem(message: str) -> str | None:
     """A plain sentence about what a connection said, with what to do; None when the problem is none we know."""
     text = " ".join(message.split())
     return next((sentence for signs, sentence in _PROBLEMS if signs.search(text)), None)
+
+
+def is_rejection(message: str) -> bool:
+    """Whether the machine rejected user and password: what counts towards a lockout of the account."""
+    return (known_problem(message) or "").startswith(_REJECTED)
 
 
 def connection_problem(message: str) -> str:

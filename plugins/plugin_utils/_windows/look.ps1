@@ -170,6 +170,8 @@ function Wait-Shared([scriptblock]$Action) {
     }
 }
 
+$MostBytes = 1048576        # of what is read: nobody knows yet whose the folder is
+
 function Read-File($Path) {
     # What is in the file, or in the one that a replacement leaves for a moment, or one that was cut off for longer.
     # $null where there is neither.
@@ -180,6 +182,7 @@ function Read-File($Path) {
             throw
         }
         try {
+            if ($file.Length -gt $MostBytes) { throw "it has $($file.Length) bytes, and none of ours over $MostBytes" }
             $content = New-Object System.IO.MemoryStream
             $file.CopyTo($content)
             return [System.Convert]::ToBase64String($content.ToArray())
@@ -231,6 +234,11 @@ function Compare-Expected($Answer, $Expected) {
     return $Answer
 }
 
+function Remove-Rest($Path) {
+    try { [System.IO.File]::Delete($Path) }
+    catch { $null = $_ }        # it says nothing: it is read only where the file itself is missing
+}
+
 function Edit-File($Path, $Request) {
     # Body is what is in it from now on; $null removes it. With Compare: only where Known is in it ($null: no file).
     $folder = [System.IO.Path]::GetDirectoryName($Path)
@@ -243,25 +251,33 @@ function Edit-File($Path, $Request) {
         }
         if (Test-Late $Request) { return Get-Late }
         if ($null -eq $Request['Body']) {
-            Wait-Shared {
+            $late = Wait-Shared {
+                if (Test-Late $Request) { return $true }
                 [System.IO.File]::Delete("$Path.old")
                 [System.IO.File]::Delete($Path)
             }
-            return @{ body = $null }
         }
-        $bytes = [System.Convert]::FromBase64String($Request['Body'])
-        $file = Wait-Shared { [System.IO.File]::Open("$Path.new", 'Create', 'Write', 'None') }
-        try {
-            $file.Write($bytes, 0, $bytes.Length)
-            $file.Flush($true)
+        else {
+            $bytes = [System.Convert]::FromBase64String($Request['Body'])
+            $file = Wait-Shared { [System.IO.File]::Open("$Path.new", 'Create', 'Write', 'None') }
+            try {
+                try {
+                    $file.Write($bytes, 0, $bytes.Length)
+                    $file.Flush($true)
+                }
+                finally { $file.Close() }
+                $late = Wait-Shared {       # each time: something may have had one of the files open meanwhile
+                    if (Test-Late $Request) { return $true }
+                    if ([System.IO.File]::Exists($Path)) {
+                        [System.IO.File]::Replace("$Path.new", $Path, "$Path.old", $true)
+                    }
+                    else { [System.IO.File]::Move("$Path.new", $Path) }
+                }
+            }
+            finally { Remove-Rest "$Path.new" }
+            if (-not $late) { Remove-Rest "$Path.old" }
         }
-        finally { $file.Close() }
-        Wait-Shared {
-            if ([System.IO.File]::Exists($Path)) { [System.IO.File]::Replace("$Path.new", $Path, "$Path.old", $true) }
-            else { [System.IO.File]::Move("$Path.new", $Path) }
-        }
-        try { [System.IO.File]::Delete("$Path.old") }
-        catch { $null = $_ }        # it is read only where the file itself is missing
+        if ($late) { return Get-Late }
         return @{ body = $Request['Body'] }
     }
     finally { $lock.Close() }
@@ -269,10 +285,13 @@ function Edit-File($Path, $Request) {
 
 function Read-Folder($Path) {
     $found = @{}
+    $bytes = 0
     if ([System.IO.Directory]::Exists($Path)) {
-        foreach ($file in [System.IO.Directory]::GetFiles($Path, '*.json')) {
+        foreach ($file in [System.IO.Directory]::EnumerateFiles($Path, '*.json')) {
             $name = [System.IO.Path]::GetFileName($file)
             $found[$name] = Read-File $file
+            $bytes += 100 + ([string]$found[$name]).Length
+            if ($bytes -gt $MostBytes) { throw "there are over $MostBytes bytes in its files" }
         }
     }
     return @{ files = $found; count = $found.Count }

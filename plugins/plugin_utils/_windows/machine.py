@@ -48,6 +48,7 @@ class WindowsMachine:
 
     :attr window: between which moments of its own clock a request may change something (``FromMs`` and ``UntilMs``); 0: at any time
     :attr lost: what kept it from looking: it is not asked again
+    :attr has_posted: whether it was made to send an approval
     """
 
     def __init__(self, name: str, execute: Execute, clock: Clock | None = None) -> None:
@@ -55,6 +56,7 @@ class WindowsMachine:
         self.clock = clock or Clock()
         self.window = {"FromMs": 0, "UntilMs": 0}
         self.lost: Exception | None = None
+        self.has_posted = False
         self._execute = execute
 
     def ask(self, *requests: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -117,8 +119,8 @@ class WindowsMachine:
     def _run(self, module: str, arguments: dict[str, Any]) -> Mapping[str, Any]:
         try:
             result = self._execute(module, arguments)
-        except AnsibleConnectionFailure:
-            raise  # Ansible's own way to say that a host is unreachable
+        except (AnsibleConnectionFailure, WindowsProblem):
+            raise  # Ansible's own way to say that a host is unreachable, and ours
         except AnsibleError as error:
             self._refuse(module, [str(error)])
         except Exception as error:  # winrm and psrp let those of requests, pywinrm and pypsrp through

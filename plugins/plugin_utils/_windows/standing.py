@@ -23,6 +23,7 @@ from ansible.errors import AnsibleError
 from ...module_utils._imds.transport import REQUESTS_PER_SECOND
 from ...module_utils._text import one_line
 from .channels import CHANNELS, Broken, Channel
+from .logins import Logins
 from .machine import POWERSHELL, Execute
 
 BEAT = 20.0
@@ -50,14 +51,15 @@ LONGEST = 2_000_000
 class Standing:
     """
     :arg connection: Ansible's to the machine, which is used for other things between the calls as well
+    :arg logins: the account that it is logged in with
 
     :attr is_only_slow: whether the last look failed here, over a connection that carries words: so that can be used further
     """
 
     is_only_slow = False
 
-    def __init__(self, connection: Any) -> None:
-        self._connection = connection
+    def __init__(self, connection: Any, logins: Logins) -> None:
+        self._connection, self._logins = connection, logins
         self._lock = threading.RLock()
         self._channel: Channel | None = None
         self._name, self._number, self._unread = "", 0, b""
@@ -112,7 +114,8 @@ class Standing:
     def _start(self, until: float) -> None:
         self._name, self._unread = secrets.token_hex(8), b""
         try:
-            self._channel = CHANNELS[self._connection.transport](self._connection, self._name)
+            with self._logins.turn():
+                self._channel = CHANNELS[self._connection.transport](self._connection, self._name)
             hello = self._read(min(until, time.monotonic() + START))
             if hello.get("line") != self._name:
                 raise Broken(f"something else than PowerShell answered: {one_line(json.dumps(hello), 200)}")
@@ -197,3 +200,4 @@ def over(stays: Standing, execute: Execute, until: float = math.inf) -> Execute:
         return {"result": stays.look(requests, max(0.0, min(took + SPARE, until - time.monotonic())))}
 
     return executed
+

@@ -188,13 +188,13 @@ class WindowsStore(Store):
         :raises MarkUnreadable: when there is one and nobody can tell whose
         """
         said, path = self._said[MARK], self._path(MARK)
+        distrusted = self._distrusted()
+        if distrusted:
+            raise MarkUnreadable(distrusted)
         if "failure" in said:
             raise MarkUnreadable(
                 f"{path} can't be read: {_words(said)}; see whether the user is an administrator there"
             )
-        distrusted = self._distrusted()
-        if distrusted:
-            raise MarkUnreadable(distrusted)
         return None if said.get("body") is None else understood(decoded(said["body"]), path)
 
     def _content(self, name: str) -> bytes | None:

@@ -199,7 +199,7 @@ class Machine:
         if how or self.clock.now < self.frozen_until:
             if how == "refuses":
                 yield 0.5
-                return self._lost("it can't be reached: connection refused", began)
+                return dict(self._lost("it can't be reached: connection refused", began), unsent=True)
             yield limit - (self.clock.now - began)
             return self._lost(f"it did not answer within {limit:g} s", began)
         if not self.is_linux:  # which is asked for its uptime first

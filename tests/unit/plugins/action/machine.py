@@ -114,7 +114,7 @@ class Script:
 class Stays:
     """What plays the PowerShell that stays over a connection: its script."""
 
-    def __init__(self, connection):
+    def __init__(self, connection, _logins):
         self._script = connection.script
 
     def look(self, requests, _seconds):

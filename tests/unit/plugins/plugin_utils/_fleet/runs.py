@@ -96,6 +96,7 @@ class Machine:
         self.refuses = ""  # why it would not approve
         self.service_refuses = ""  # what its metadata service answers to an approval, with HTTP 410
         self.lost_approvals = 0  # approvals that Azure gets, and whose answer is lost
+        self.unsent_approvals = 0  # calls with approvals that do not even arrive
         self.approved = []
         self.asked = []  # requests, in the order in which they came, with their time
         self.done_at = None
@@ -124,7 +125,11 @@ class Machine:
         self.asked += [(at, request) for request in call["requests"]]
         if self.down:
             return {"lost": self.down}
-        if any(request["do"] == "approve" for request in call["requests"]) and self.lost_approvals:
+        approves = any(request["do"] == "approve" for request in call["requests"])
+        if approves and self.unsent_approvals:
+            self.unsent_approvals -= 1
+            return {"lost": "connection refused", "unsent": True}
+        if approves and self.lost_approvals:
             self.lost_approvals -= 1
             self.approved += [
                 event_id for request in call["requests"] for event_id in request.get("ids", ()) if not self.refuses

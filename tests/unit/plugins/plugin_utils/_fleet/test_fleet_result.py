@@ -64,6 +64,18 @@ def test_an_approval_whose_answer_was_lost_is_in_the_timeline():
     )
 
 
+def test_an_approver_that_can_not_be_reached_has_sent_nothing():
+    """Nobody must count with an approval that nobody can have sent."""
+    run = Run("web1")
+    run.show(event("A", ["vm1"]))
+    run["web1"].unsent_approvals = 1
+    run.tick()
+    run.until(lambda: run.event()["approval"]["attempts"])
+    assert run.event()["approval"]["maybe"] is False
+    run.until(lambda: run.event()["approval"]["sent"])
+    assert "by web1: the approval was not sent: connection refused" in run.timeline
+
+
 def test_an_event_whose_approval_was_not_answered_is_not_called_unapproved():
     run = Run("web1")
     run.tick()

@@ -41,6 +41,20 @@ def test_what_a_connection_says(message, sentence):
 
 
 @pytest.mark.parametrize(
+    "message, unsent",
+    [
+        ("Failed to connect to the host via ssh: ssh: connect to host web1 port 22: Connection refused", True),
+        ("Failed to connect to the host via ssh: ops@web1: Permission denied (publickey,password).", True),
+        ("Failed to connect to the host via ssh: Shared connection to web1 closed.", False),
+        ("Failed to connect to the host via ssh: mux_client_request_session: read from master failed: Broken pipe", False),
+        ("No route to host", False),
+    ],
+)
+def test_when_nothing_of_a_call_has_arrived(message, unsent):
+    assert lost.is_unsent(message) is unsent
+
+
+@pytest.mark.parametrize(
     "status, stdout, stderr, sentence",
     [
         (

@@ -12,6 +12,7 @@ from ansible.errors import AnsibleError
 
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows import standing
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.channels import Broken
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.logins import Logins
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.machine import POWERSHELL, SERVICE
 
 ASKED = [{"Do": "boot"}]
@@ -64,7 +65,7 @@ def connection(monkeypatch):
 
 @pytest.fixture
 def stays(connection):
-    one = standing.Standing(connection)
+    one = standing.Standing(connection, Logins(f"user{time.monotonic_ns()}", "win1"))
     yield one
     one.close()
 

@@ -306,6 +306,16 @@ def test_a_machine_without_a_mark_approves_as_long_as_it_has_none(machine):
     assert not machine.file.parent.exists()
 
 
+@pytest.mark.parametrize("cut_at, unsent", [("boot", True), ("POST", False)])
+def test_a_call_that_was_lost_before_the_approval_has_not_sent_it(machine, cut_at, unsent):
+    def cut():
+        raise AnsibleConnectionFailure("connection refused")
+
+    machine.before[cut_at] = cut
+    answer = machine.call(APPROVE)
+    assert answer["lost"].startswith("Nothing listens") and answer["unsent"] is unsent
+
+
 def test_a_long_wait_is_asked_for_a_minute_at_a_time(machine):
     (look,) = machine.call({"do": "look", "wait": 150, "since": 2}, seconds=200)["answers"]
     waits = [request["LimitMs"] for request in machine.requests if request.get("LimitMs")]
