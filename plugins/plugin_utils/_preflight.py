@@ -135,7 +135,8 @@ def _of_answers(asked: Mapping[str, Asked]) -> Iterator[str]:
         if abs(ahead) > CLOCKS:
             where = "ahead of" if ahead > 0 else "behind"
             said.setdefault(
-                f"its clock is {abs(ahead):.0f} s {where} the controller's, and not-before is calculated with it: correct one of them",
+                f"its clock is {abs(ahead):.0f} s {where} the controller's: correct one of them. Where the metadata service does not say its own time, "
+                "not-before is reckoned by it",
                 [],
             ).append(host)
     for sentence, hosts in said.items():

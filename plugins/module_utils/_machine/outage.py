@@ -331,7 +331,7 @@ class Outage:
                 progress = Progress(
                     step_runner.FAILED, progress.note or f"it did not end within its {entry['limit']:g} s"
                 )
-            self._marked.note(Move(sequence.CHECK, key, direction), progress, float(outcome.get("seconds") or elapsed))
+            self._marked.note(Move(sequence.CHECK, key, direction), progress, float(outcome.get("seconds", elapsed)))
 
     # --- answers ---
 

@@ -238,4 +238,9 @@ def _failure(entry: Marked, plan: Mapping[str, Step]) -> str:
         where = f"hook {entry['key']}"
     else:
         where = f"step {step['number']} ({step['name']}), {what}" if step else f"{entry['key']}, {what}"
-    return f"{where}: {entry['note']} (after {round(entry['seconds'], 1)} s)"
+    return f"{where}: {entry['note']}{after(entry['seconds'])}"
+
+
+def after(seconds: float) -> str:
+    """How long a step took that failed; nothing of one that did not begin."""
+    return f" (after {round(seconds, 1)} s)" if seconds else ""

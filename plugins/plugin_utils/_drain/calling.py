@@ -8,7 +8,7 @@ Private to this collection.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ansible.errors import AnsibleActionSkip, AnsibleConnectionFailure, AnsibleError
@@ -34,8 +34,8 @@ class CallingAction(ActionBase):
 
         :arg secret: whether neither options nor answer may be kept where the module runs
         """
-        came = _tried(self._action(order, secret), task_vars)
-        return _outcome(came, order.ok_codes, order.failure_answers)
+        action = self._action(order, secret)
+        return outcome_of(order, lambda: action.run(task_vars=task_vars))
 
     def _action(self, order: Order, secret: bool) -> Any:
         """The action that Ansible would take for a task with this module."""
@@ -57,10 +57,14 @@ class CallingAction(ActionBase):
         )
 
 
-def _tried(action: Any, task_vars: Any) -> dict[str, Any]:
+def outcome_of(order: Order, call: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """What came of an order that is carried out so."""
+    return _outcome(_tried(call), order.ok_codes, order.failure_answers)
+
+
+def _tried(call: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     try:
-        came: dict[str, Any] = action.run(task_vars=task_vars)
-        return came
+        return call()
     except AnsibleActionSkip:
         raise
     except AnsibleConnectionFailure as error:

@@ -31,6 +31,7 @@ class Outcome(_Came, total=False):
 
     left: float  # of what is pending, the seconds that it had left when it was seen
     late: float  # of what is pending, for how many seconds the mark had called it begun when it was
+    seconds: float  # of what did not even begin, 0: else they are counted since the mark says that it did
 
 
 class AtHand(TypedDict):
@@ -170,7 +171,7 @@ def too_late(hand: AtHand) -> bool:
 
 
 def used_up(hand: AtHand) -> Outcome:
-    return _outcome(hand, "failed", "the time that was left was used up before it could begin")
+    return {**_outcome(hand, "failed", "the time that was left was used up before it could begin"), "seconds": 0.0}
 
 
 def failed(hand: AtHand, result: TaskResult) -> Outcome:

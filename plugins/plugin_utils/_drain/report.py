@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict
 
+from ...module_utils._steps.sequence import after
 from ...module_utils._steps.step_type import MOST, Step, TaskResult, exit_words, kept_back, rounds
 from ...module_utils._steps.types import type_of
 from ...module_utils._text import last_line, one_line
@@ -30,7 +31,7 @@ class Report(TypedDict):
 def failed_words(host: str, step: Step, direction: str, why: str, seconds: float) -> str:
     """Why a step failed, with where and when."""
     what = type_of(step["type"]).undoing if direction == "undo" else step["type"]
-    return f"{host}, step {step['number']} ({step['name']}), {what}: {why} (after {round(seconds, 1)} s)"
+    return f"{host}, step {step['number']} ({step['name']}), {what}: {why}{after(seconds)}"
 
 
 def planned_step(name: str, kind: str, words: str) -> Report:

@@ -184,16 +184,24 @@ class MachineCallAction(ActionBase):
             )
             return done
 
-        name = self._task.delegate_to or task_vars.get("inventory_hostname", "the machine")
+        name = self._name(task_vars)
         why = refusal(self._connection.transport, bool(self._connection.become))
         if why:
             return nothing(f"{name}: {why}")
-        self._standing = self._standing or Standing(self._connection, Logins(self._user(), name))
-        answer = windows.perform_on_windows(name, over(self._standing, execute, until), call, caller=Caller())
+        stays = self.standing(task_vars)
+        answer = windows.perform_on_windows(name, over(stays, execute, until), call, caller=Caller())
         if answer["lost"]:
-            is_slow = self._standing.is_only_slow and time.monotonic() >= until
+            is_slow = stays.is_only_slow and time.monotonic() >= until
             return dict(answer, lost=too_slow(seconds)) if is_slow else answer
         return result(answer, steady() - started, time.time())
+
+    def standing(self, task_vars: Mapping[str, Any]) -> Standing:
+        """The PowerShell that stays on the machine."""
+        self._standing = self._standing or Standing(self._connection, Logins(self._user(), self._name(task_vars)))
+        return self._standing
+
+    def _name(self, task_vars: Mapping[str, Any]) -> str:
+        return str(self._task.delegate_to or task_vars.get("inventory_hostname", "the machine"))
 
     def _sent(self, call: Call, with_program: bool) -> dict[str, Any]:
         """The same, of one way there and back."""

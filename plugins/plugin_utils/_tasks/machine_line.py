@@ -9,19 +9,22 @@ Private to this collection.
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, NoReturn
 
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
-from ...module_utils._clock import steady
+from ...module_utils._clock import Clock, steady
 from .._drain import orders
-from .._drain.calling import SECONDS, CallingAction
+from .._drain.calling import SECONDS, CallingAction, outcome_of
 from .._drain.elsewhere import aged
 from .._drain.way import Order
 from .._lines.line import Limit
 from .._lines.lines import Lines
 from .._lines.reach import reached, variables_of
+from .._windows.channels import refusal
+from .._windows.modules import said_instead
 from . import machine_call
 from .given import PLAN
 
@@ -79,6 +82,20 @@ SECONDS_ON_WINDOWS = 30.0
 class _Action(machine_call.MachineCallAction, CallingAction):
     def run(self, tmp: Any = None, task_vars: Any = None) -> NoReturn:
         raise NotImplementedError("it is never a task")
+
+    def said_instead(self, order: Order, task_vars: Mapping[str, Any]) -> dict[str, Any] | None:
+        """What came of an order that needs no module on a Windows machine; None where it does."""
+        if not self.is_windows or refusal(self._connection.transport, bool(self._connection.become)):
+            return None
+        found: list[dict[str, Any] | None] = []
+
+        def ask() -> dict[str, Any]:
+            look = functools.partial(self.standing(task_vars).look, seconds=SECONDS)
+            found.append(said_instead(order, str(self.get_shell_option("async_dir", "~")), look, Clock()))
+            return found[0] or {}
+
+        came = outcome_of(order, ask)
+        return None if found == [None] else came
 
 
 class MachineLine:
@@ -142,7 +159,7 @@ class MachineLine:
 
         def made(order: Order) -> dict[str, Any]:
             limit(seconds)
-            return self._called(order, secret)
+            return self._action.said_instead(order, self._variables) or self._called(order, secret)
 
         answer = aged(answer, max(0.0, steady() - float(answer["ended"])))
         came = orders.look(round, answer, steps, jobs, made)

@@ -4,7 +4,7 @@
 
 # Carries out a list of requests, and hands back an answer to each, in the same order: an exchange with the metadata
 # service, or the same one once per interval until the answer is not Known any more or the limit has passed; a file
-# read, replaced or removed; a folder's files, or whose it is; when the machine was started. It understands nothing of
+# read, replaced or removed; a folder's files, or whose it is; when the machine was started; a script. It understands nothing of
 # them: that is done on the controller, which sends every key that is read here. After a request with Stop that failed,
 # or that got a status from 300 on, the others are not carried out; an answer that is not what Expect says of it has
 # failed. So what was decided by earlier answers is done only while they hold. Nor is a request that changes something
@@ -334,8 +334,17 @@ function Get-Boot {
     return $said + @{ id = Get-BootId }
 }
 
+function Invoke-Script($Request) {
+    # As ansible.windows.win_powershell does: what it found out is what it leaves in $Ansible.
+    $Ansible = @{ Changed = $true; Result = $null }
+    $parameters = $Request['Parameters']
+    $null = & ([scriptblock]::Create($Request['Text'])) @parameters
+    return @{ changed = $Ansible.Changed; result = $Ansible.Result }
+}
+
 function Invoke-Request($Request) {
     if ($Request['Do'] -eq 'http') { return Wait-Change $Request }
+    if ($Request['Do'] -eq 'script') { return Invoke-Script $Request }
     if ($Request['Do'] -eq 'boot') { return Get-Boot }
     $path = [System.Environment]::ExpandEnvironmentVariables($Request['Path'])
     if ([System.Environment]::OSVersion.Platform -ne 'Win32NT') { $path = $path.Replace('\', '/') }  # for tests

@@ -20,6 +20,7 @@ from ...module_utils._errors import ScheduledEventsError
 from ...module_utils._imds.discovery import base_urls, decode_interface_options
 from ...module_utils._imds.endpoint import Found
 from ...module_utils._text import one_line
+from .channels import Broken
 from .connection_errors import known_problem
 
 POWERSHELL = "PowerShell"
@@ -123,6 +124,8 @@ class WindowsMachine:
             raise  # Ansible's own way to say that a host is unreachable, and ours
         except AnsibleError as error:
             self._refuse(module, [str(error)])
+        except Broken as error:
+            raise AnsibleConnectionFailure(f"{self.name}: {error}") from error
         except Exception as error:  # winrm and psrp let those of requests, pywinrm and pypsrp through
             said = f"{type(error).__name__}: {one_line(error)}"
             raise AnsibleConnectionFailure(f"{self.name}: the connection broke off: {said}") from error

@@ -200,4 +200,3 @@ def over(stays: Standing, execute: Execute, until: float = math.inf) -> Execute:
         return {"result": stays.look(requests, max(0.0, min(took + SPARE, until - time.monotonic())))}
 
     return executed
-

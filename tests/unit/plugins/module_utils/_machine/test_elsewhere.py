@@ -118,6 +118,13 @@ def test_a_failure_elsewhere_fails_the_preparation(machine):
     assert "lb1: unreachable" in answer["why"]
 
 
+def test_what_never_began_is_not_said_to_have_lasted(machine):
+    machine.go(before={SERVICE: {"ran": True}})
+    machine.clock.sleep(55)
+    answer = machine.go(outcomes={SERVICE: {"state": "failed", "note": "no time was left", "seconds": 0.0}})
+    assert answer["why"].endswith("no time was left")
+
+
 def test_the_way_back_hands_out_the_inverse_and_takes_no_old_outcome_for_it(machine):
     machine.go(before={SERVICE: {"ran": True}})
     answer = machine.go("recovered", outcomes={SERVICE: {"state": "done"}})  # of the way there

@@ -46,7 +46,10 @@ def test_what_a_connection_says(message, sentence):
         ("Failed to connect to the host via ssh: ssh: connect to host web1 port 22: Connection refused", True),
         ("Failed to connect to the host via ssh: ops@web1: Permission denied (publickey,password).", True),
         ("Failed to connect to the host via ssh: Shared connection to web1 closed.", False),
-        ("Failed to connect to the host via ssh: mux_client_request_session: read from master failed: Broken pipe", False),
+        (
+            "Failed to connect to the host via ssh: mux_client_request_session: read from master failed: Broken pipe",
+            False,
+        ),
         ("No route to host", False),
     ],
 )

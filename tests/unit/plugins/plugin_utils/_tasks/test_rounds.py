@@ -87,6 +87,7 @@ def test_a_step_is_not_begun_where_the_time_that_was_left_went_by_since_the_mach
     result, calls = looked
     assert calls == [] and result["outcome"]["state"] == "failed" and result["job"] is None
     assert "the time that was left was used up before it could begin" in result["outcome"]["note"]
+    assert result["outcome"]["seconds"] == 0.0, "and not since the mark called it begun"
 
 
 @pytest.mark.parametrize(("on_windows", "seconds"), [(False, 20.0), (True, 30.0)], indirect=["on_windows"])

@@ -1,0 +1,96 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What modules of Ansible's would say that are called again and again, asked of the PowerShell that stays: each module is a start of its own,
+which takes 3 to 4 s.
+
+Private to this collection.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import pathlib
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ...module_utils._clock import Clock
+from .._drain.elsewhere import has_ended
+from .._drain.way import STATUS, Order
+from .machine import SERVICE
+
+Look = Callable[[Sequence[Mapping[str, Any]]], Mapping[str, Any]]
+"""Has look.ps1 carry out requests, and returns what it makes of them."""
+
+STAYS = 2.0
+"""Seconds that a look waits for the end of a job, as a call does for the steps of a Linux machine."""
+
+EVERY = 0.25
+"""Seconds from one look at its file to the next."""
+
+_SCRIPT = "ansible.windows.win_powershell"
+_SERVICE = pathlib.Path(__file__).with_name("service.ps1")
+_REMOVE = """param([string]$Folder, [string]$Name)
+[System.IO.File]::Delete([System.IO.Path]::Combine([System.Environment]::ExpandEnvironmentVariables($Folder), $Name))"""
+
+
+def said_instead(order: Order, async_dir: str, look: Look, clock: Clock) -> dict[str, Any] | None:
+    """What the module would return; None where only the module can say it.
+
+    :arg async_dir: where Ansible keeps what its modules return that go on in the background
+    """
+    if order.use == _SCRIPT:
+        return _run(order.options["script"], order.options["parameters"], look)
+    if order.use == SERVICE:
+        came = _run(_SERVICE.read_text(encoding="ascii"), {"Name": order.options["name"]}, look)
+        services = (came.pop("result", None) or {}).get("services")
+        return came if services is None else {**came, "exists": bool(services), "services": services}
+    if order.use == STATUS and not set("~$") & set(async_dir):
+        jid = order.options["jid"]
+        if order.options.get("mode") == "cleanup":
+            return _run(_REMOVE, {"Folder": async_dir, "Name": jid}, look)
+        path = f"{async_dir}\\{jid}"
+        return _awaited(lambda: _status(jid, _asked({"Do": "read", "Path": path}, look)), clock)
+    return None
+
+
+def _awaited(status: Callable[[], dict[str, Any] | None], clock: Clock) -> dict[str, Any] | None:
+    until = clock.now() + STAYS
+    while True:
+        found = status()
+        if found is None or has_ended(found) or clock.now() + EVERY > until:
+            return found
+        clock.sleep(EVERY)
+
+
+def _run(text: str, parameters: Mapping[str, Any], look: Look) -> dict[str, Any]:
+    """As win_powershell has it with error_action: stop."""
+    answer = _asked({"Do": "script", "Text": text, "Parameters": parameters}, look)
+    if "failure" in answer:
+        return {"changed": False, "failed": True, "msg": str(answer.get("message"))}
+    return {"changed": bool(answer.get("changed")), "failed": False, "result": answer.get("result")}
+
+
+def _asked(request: Mapping[str, Any], look: Look) -> Mapping[str, Any]:
+    said = look([{"Stop": False, "Expect": {}, **request}])
+    answer: Mapping[str, Any] = said["answers"][0]
+    return answer
+
+
+def _status(jid: str, answer: Mapping[str, Any]) -> dict[str, Any] | None:
+    """What async_status makes of a job's file."""
+    if "failure" in answer:  # such as one that is large
+        return None
+    if answer["body"] is None:
+        return {"failed": True, "msg": "could not find job", "ansible_job_id": jid, "started": 1, "finished": 1}
+    text = base64.b64decode(answer["body"]).decode("utf-8-sig", "replace")
+    if not text.strip():
+        return {"ansible_job_id": jid, "started": 1, "finished": 0}
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return None
+    if "started" not in found:
+        return {**found, "ansible_job_id": jid, "finished": 1}
+    return {"finished": 0, **found}

@@ -1,0 +1,62 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a real PowerShell that stays says in the place of modules, with functions for the cmdlets that only Windows has."""
+
+import json
+
+import pytest
+
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._clock import Clock
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain.way import STATUS, Order, script
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.machine import SERVICE
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.modules import said_instead
+
+CMDLETS = """
+function global:Get-NetTCPConnection {
+    [CmdletBinding()] param($LocalPort, $State)
+    @{ RemoteAddress = '10.0.0.5' }, @{ RemoteAddress = '::ffff:10.0.0.6' } | ForEach-Object { [pscustomobject]$_ }
+}
+function global:Get-Service {
+    [CmdletBinding()] param($Name)
+    $found = @{ Name = 'W3SVC'; Status = 'Running' }, @{ Name = 'a[b]*'; Status = 'StopPending' }
+    if ($Name -eq 'World Wide Web') { return [pscustomobject]$found[0] }
+    if ($Name) { Write-Error "no service $Name"; return }
+    $found | ForEach-Object { [pscustomobject]$_ }
+}
+"""
+
+
+@pytest.fixture
+def said(look):
+    look([{"Do": "script", "Text": CMDLETS, "Parameters": {}, "Stop": False, "Expect": {}}])
+    return lambda order, place="/nowhere": said_instead(order, str(place), look, Clock())
+
+
+def test_a_script_of_a_step(said):
+    came = said(script("connections.ps1", Port=80, Exclude="10.0.0.6"))
+    assert (came["failed"], came["changed"], came["result"]["left"]) == (False, False, 1)
+
+
+def test_one_that_fails_says_why(said):
+    came = said(script("connections.ps1", Port=80, Exclude="no.such.name.invalid"))
+    assert came["failed"] and came["msg"].startswith("host no.such.name.invalid of exclude is not known")
+
+
+@pytest.mark.parametrize(
+    ("name", "states"),
+    [("w3svc", ["started"]), ("World Wide Web", ["started"]), ("a[b]*", ["stop_pending"]), ("x", [])],
+)
+def test_the_state_of_a_service(said, name, states):
+    came = said(Order(SERVICE, {"name": name}))
+    assert [one["state"] for one in came["services"]] == states and came["exists"] is bool(states)
+
+
+def test_a_job(said, tmp_path):
+    said_of = {"rc": 3, "stdout": "caf\u00e9 \u2028", "start": "2026-11-29 12:00:00"}
+    (tmp_path / "j1").write_text(json.dumps(said_of), encoding="utf-8")
+    came = said(Order(STATUS, {"jid": "j1"}), tmp_path)
+    assert came == dict(said_of, finished=1, ansible_job_id="j1"), "a text that looks like a date stays a text"
+    said(Order(STATUS, {"jid": "j1", "mode": "cleanup"}), tmp_path)
+    assert list(tmp_path.iterdir()) == []
+    assert said(Order(STATUS, {"jid": "j2"}), tmp_path)["msg"] == "could not find job"
