@@ -242,7 +242,9 @@ def test_a_login_that_is_refused_is_ansible_s_own_error(winrm):
 def test_a_wrong_password_is_tried_twice_whatever_the_number_of_machines(winrm):
     for machine in ("win1", "win2", "win3"):
         user = Logins("CORP\\wrong", machine)
-        with held(over_winrm(winrm, "wrong"), user) as one, pytest.raises(WindowsProblem if machine == "win3" else AnsibleError):
+        with held(over_winrm(winrm, "wrong"), user) as one, pytest.raises(
+            WindowsProblem if machine == "win3" else AnsibleError
+        ):
             boot_id(one)
     assert winrm.refused == 2
 

@@ -17,7 +17,7 @@ from typing import Any, Callable, List, Optional
 
 from . import kernel
 
-STOPPED, START_PENDING, STOP_PENDING, RUNNING = 1, 2, 3, 4
+STOPPED, START_PENDING, STOP_PENDING, RUNNING, PAUSED = 1, 2, 3, 4, 7
 
 _CONNECT, _QUERY, _DEPENDENTS, _START, _STOP = 0x1, 0x4, 0x8, 0x10, 0x20
 _STOP_IT, _ACTIVE = 1, 1
@@ -147,6 +147,8 @@ def start(name: str) -> None:
             if status.state == STOPPED:
                 own = f", its own {status.own_code}" if status.own_code else ""
                 raise OSError(0, f"it has ended while it started (error {status.code}{own})")
+            if status.state == PAUSED:
+                raise OSError(0, "it is paused: let it go on with Resume-Service, or stop it")
             time.sleep(_LOOK_EVERY)
 
 

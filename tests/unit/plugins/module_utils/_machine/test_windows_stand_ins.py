@@ -3,8 +3,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Steps of a Windows machine whose programs are played: appcmd.exe by what it is documented to print, PowerShell by what the script says."""
 
+import contextlib
 import json
 import sys
+import types
 
 import pytest
 
@@ -17,6 +19,7 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machin
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.windows import (
     jobs,
     platform,
+    services,
     step_runners,
     trust,
 )
@@ -278,3 +281,18 @@ def test_a_batch_file_whose_name_cmd_would_take_apart_is_not_run(name):
     assert trust.unfit_name(f"C:/hooks/{name}".replace(".cmd", ".ps1").replace(".BAT", ".exe")) == ""
     assert trust.unfit_name("C:/hooks (x86)/10-a.cmd") == ""
     assert "its name must end in one of" in trust.unfit_name("C:/hooks/10-a.sh")
+
+
+@pytest.mark.parametrize(
+    "states, words", [([7], "it is paused"), ([2, 7], "it is paused"), ([2, 1], "it has ended"), ([2, 4], "")]
+)
+def test_a_service_that_does_not_start_is_not_waited_for_to_the_limit(monkeypatch, states, words):
+    left = [1, *states]  # what the service manager says, one after the other; nothing more may be asked
+    played = types.SimpleNamespace(
+        status=lambda: types.SimpleNamespace(state=left.pop(0), code=0, own_code=0), ask_to_start=lambda: None
+    )
+    monkeypatch.setattr(services, "Service", lambda *_arguments: contextlib.nullcontext(played))
+    monkeypatch.setattr(services.time, "sleep", lambda _seconds: None)
+    with pytest.raises(OSError, match=words) if words else contextlib.nullcontext():
+        services.start("W3SVC")
+    assert left == []

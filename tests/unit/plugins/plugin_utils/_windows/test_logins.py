@@ -72,7 +72,8 @@ def test_one_that_nobody_has_let_in_is_tried_by_one_after_the_other(now, monkeyp
     waited = []
     monkeypatch.setattr(module.time, "sleep", waited.append)
     with Logins(SHARED, "win1").turn():
-        monkeypatch.setattr(module.time, "monotonic", lambda steps=iter(range(10)): 0.04 * next(steps))
+        times = iter(range(10))
+        monkeypatch.setattr(module.time, "monotonic", lambda: 0.04 * next(times))
         assert login(SHARED, "win2") == "tried" and waited, "not for longer than a moment, as win1 may hang"
         waited.clear()
         assert login(SHARED, "win3") == "tried" and not waited, "win2 has let it in"
