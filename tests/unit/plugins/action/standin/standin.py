@@ -7,6 +7,7 @@ the script that the collection uses are played in Python. This shows the way thr
 To the collection it is a connection like psrp, which holds a runspace open.
 """
 
+import base64
 import importlib.util
 import json
 import os
@@ -71,9 +72,6 @@ class Connection(ConnectionBase):
             result.update(exists=True, services=[{"name": arguments["name"], "state": "started"}])
         elif name.endswith("win_service"):
             result.update(changed=True, ansible_job_id=f"job-{arguments['state']}", started=True, finished=False)
-        elif name.endswith("async_status"):
-            result.update(ansible_job_id=arguments["jid"], started=True, finished=self._looks_at(arguments["jid"]) > 1)
-            result["state"] = "as it was to be"
         elif "name" in arguments:
             value = bytes.fromhex(os.environ["STANDIN_OPTIONS"])
             result.update(exists=True, type="REG_BINARY", raw_value=[f"0x{byte:02x}" for byte in value])
@@ -83,12 +81,31 @@ class Connection(ConnectionBase):
 
     def _looked(self, requests):
         """What look.ps1 makes of these."""
+        about_step = self._about_step(requests[0])
+        if about_step:
+            return {"answers": [about_step]}
         self._note("look.ps1", requests, False)
         host = self.get_option("host")
         disk = pathlib.Path(os.environ["STANDIN_LOG"]).parent / "disks" / host
         machine = played.PlayedMachine(disk, booted())
         machine.boot_id = "boot-1"
         return {} if host == "mute" else machine.result(requests)
+
+    def _about_step(self, request):
+        """What is asked in the place of a module: the state of a service, a job's file, and to have that removed."""
+        given = request.get("Parameters", {})
+        if "Folder" in given:
+            self._note("remove", {"jid": given["Name"]}, False)
+            return {"changed": True, "result": None}
+        if "Name" in given:
+            self._note("service.ps1", given, False)
+            return {"changed": False, "result": {"services": [{"name": given["Name"], "state": "started"}]}}
+        if ".ansible_async" not in request.get("Path", ""):
+            return None
+        jid = request["Path"].rpartition("\\")[2]
+        self._note("job", {"jid": jid}, False)
+        said = {"state": "as it was to be"} if self._looks_at(jid) > 1 else {"started": 1, "finished": 0}
+        return {"body": base64.b64encode(json.dumps(dict(said, ansible_job_id=jid)).encode()).decode()}
 
     def _note(self, name, arguments, is_check):
         host = self.get_option("host")
