@@ -4,12 +4,13 @@
 
 # Carries out a list of requests, and hands back an answer to each, in the same order: an exchange with the metadata
 # service, or the same one once per interval until the answer is not Known any more or the limit has passed; a file
-# read, replaced or removed; a folder's files, or whose it is; when the machine was started; a script. It understands nothing of
-# them: that is done on the controller, which sends every key that is read here. After a request with Stop that failed,
-# or that got a status from 300 on, the others are not carried out; an answer that is not what Expect says of it has
-# failed. So what was decided by earlier answers is done only while they hold. Nor is a request that changes something
-# (an edit, a POST) carried out before FromMs or after UntilMs, by the time since the machine was started, where UntilMs
-# is not 0: not in another boot than the controller has seen, and not when nobody waits for it any more.
+# read, replaced or removed; a folder's files, or whose it is; when the machine was started; a script. It understands
+# nothing of them: that is done on the controller, which sends every key that is read here. After a request with Stop
+# that failed, or that got a status from 300 on, the others are not carried out; an answer that is not what Expect
+# says of it has failed. So what was decided by earlier answers is done only while they hold. Nor is a request that
+# changes something (an edit, a POST) carried out before FromMs or after UntilMs, by the time since the machine was
+# started, where UntilMs is not 0: not in another boot than the controller has seen, and not when nobody waits for it
+# any more.
 # $Text: a line of JSON, {"id", "requests"}; what it puts out is one as well, {"id", "result"} or {"id", "error"}.
 # For Windows PowerShell 5.1 and PowerShell 7. ASCII both ways. Times in ms, contents in base64.
 param([string]$Text)

@@ -131,7 +131,7 @@ def test_what_a_run_says_of_an_approval(words):
     for answer in answers:
         record = changed(PREPARED.record, "A", {})
         take_approval(record, "web3", ["A"], answer, PREPARED.at)
-        take_lost_approval(record, "web3", ["A"], words, PREPARED.at)
+        take_lost_approval(record, "web3", ["A"], words, "problem" in answer, PREPARED.at)
         take_lasting(record, PREPARED.at)
         take_reasons(record, PREPARED.at)
         note_readiness(record, PREPARED.at)

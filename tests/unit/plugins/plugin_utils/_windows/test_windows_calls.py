@@ -48,6 +48,7 @@ KEYS = {
     "edit": {"Path", "Known", "Compare", "Body", "FromMs", "UntilMs"},
     "folder": {"Path"},
     "trust": {"Path"},
+    "script": {"Text", "Parameters"},
     "boot": set(),
 }
 KEYS = {do: keys | {"Do", "Stop", "Expect"} for do, keys in KEYS.items()}
