@@ -13,6 +13,7 @@ import re
 from ...module_utils._text import one_line, shortened
 
 _REJECTED = "The machine rejected the user's credentials:"
+_WRONG_FOR_KERBEROS = re.compile(r"password incorrect|preauthentication failed", re.IGNORECASE)  # as kinit says it
 
 # Signs of a problem in what was said, and the sentence for it. The first one that is found holds.
 _PROBLEMS = tuple(
@@ -130,8 +131,8 @@ def known_problem(message: str) -> str | None:
 
 
 def is_rejection(message: str) -> bool:
-    """Whether the machine rejected user and password: what counts towards a lockout of the account."""
-    return (known_problem(message) or "").startswith(_REJECTED)
+    """Whether user and password were rejected, by the machine or Kerberos: what counts towards a lockout of the account."""
+    return (known_problem(message) or "").startswith(_REJECTED) or bool(_WRONG_FOR_KERBEROS.search(message))
 
 
 def connection_problem(message: str) -> str:

@@ -6,9 +6,9 @@ machines.
 
 Private to this collection.
 
-What the processes of one ansible-playbook know of an account is in a file of its temporary folder, as each line is one. An account that no machine has let in
-yet is tried by one after the other, and after two refusals by none. One that was let in has the right password: then a refusal is about the
-machine, such as one that has just been started, and that one tries again, but seldom.
+What is known of an account is in a file of the temporary folder of ansible-playbook, as each line is a process. An account that no machine has
+let in yet is tried by one after the other, and after two refusals by none. One that was let in has the right password: then a refusal is about
+the machine, such as one that has just been started, and that one tries again, but seldom.
 """
 
 from __future__ import annotations

@@ -63,6 +63,13 @@ def test_one_that_others_let_in_is_tried_again_but_seldom(now):
     assert login(SHARED, "win2") == login(SHARED, "win2") == "tried"
 
 
+@pytest.mark.parametrize("words", ["Password incorrect", "Preauthentication failed"])
+def test_kerberos_refuses_as_well(now, words):
+    error = f"Kerberos auth failure for principal ops@CORP with subprocess: kinit: {words} while getting initial credentials"
+    assert login(SHARED, "win1", error) == login(SHARED, "win2", error) == "tried"
+    assert login(SHARED, "win3").startswith("The user CORP")
+
+
 def test_what_is_no_refusal_does_not_count(now):
     assert {login(SHARED, "win1", "Connection refused") for _try in range(5)} == {"tried"}
 
