@@ -9,8 +9,7 @@ import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._clock import Clock
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain.way import STATUS, Order, script
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.machine import SERVICE
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.modules import said_instead
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.modules import SERVICE, said_instead
 
 CMDLETS = """
 function global:Get-NetTCPConnection {

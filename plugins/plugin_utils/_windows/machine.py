@@ -10,6 +10,7 @@ Private to this collection.
 from __future__ import annotations
 
 import base64
+import pathlib
 from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
@@ -27,10 +28,20 @@ POWERSHELL = "PowerShell"
 """What runs look.ps1, beside the modules of Ansible's."""
 
 REGISTRY = "ansible.windows.win_reg_stat"
-SERVICE = "ansible.windows.win_service_info"
+_SERVICE = pathlib.Path(__file__).with_name("service.ps1")
 LATE = "late"  # the part of a failure of look.ps1, where the request came too late
 TOO_LATE = "PowerShell got so far only when nobody waited for this call any more. Nothing was done"
 INTERFACES = "HKLM:\\SYSTEM\\CurrentControlSet\\Services\\Tcpip\\Parameters\\Interfaces"
+
+
+def service_request(name: str) -> dict[str, Any]:
+    """To have look.ps1 say the state of a service."""
+    return {"Do": "script", "Text": _SERVICE.read_text(encoding="ascii"), "Parameters": {"Name": name}}
+
+
+def services_in(answer: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Those of this name, as ansible.windows.win_service_info returns them, with no more than name and state."""
+    return list((answer.get("result") or {}).get("services") or [])
 
 
 Execute = Callable[[str, dict[str, Any]], Mapping[str, Any]]
@@ -99,10 +110,10 @@ class WindowsMachine:
         return result
 
     def has_service(self, name: str) -> bool:
-        result = self._run(SERVICE, {"name": name})
-        if result.get("failed") or "exists" not in result:
-            self._refuse(SERVICE, _texts(result))
-        return bool(result["exists"])
+        (answer,) = self._answers([{"Stop": False, "Expect": {}, **service_request(name)}])
+        if "failure" in answer:
+            self._refuse(POWERSHELL, [str(answer.get("message"))])
+        return bool(services_in(answer))
 
     def all_of(self, module: str) -> Mapping[str, Any]:
         """What a module finds that lists everything of a kind."""

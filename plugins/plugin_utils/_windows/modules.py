@@ -11,14 +11,13 @@ from __future__ import annotations
 
 import base64
 import json
-import pathlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ...module_utils._clock import Clock
 from .._drain.elsewhere import has_ended
 from .._drain.way import STATUS, Order
-from .machine import SERVICE
+from .machine import service_request, services_in
 
 Look = Callable[[Sequence[Mapping[str, Any]]], Mapping[str, Any]]
 """Has look.ps1 carry out requests, and returns what it makes of them."""
@@ -29,8 +28,9 @@ STAYS = 2.0
 EVERY = 0.25
 """Seconds from one look at its file to the next."""
 
+SERVICE = "ansible.windows.win_service_info"
+
 _SCRIPT = "ansible.windows.win_powershell"
-_SERVICE = pathlib.Path(__file__).with_name("service.ps1")
 _REMOVE = """param([string]$Folder, [string]$Name)
 [System.IO.File]::Delete([System.IO.Path]::Combine([System.Environment]::ExpandEnvironmentVariables($Folder), $Name))"""
 
@@ -43,9 +43,9 @@ def said_instead(order: Order, async_dir: str, look: Look, clock: Clock) -> dict
     if order.use == _SCRIPT:
         return _run(order.options["script"], order.options["parameters"], look)
     if order.use == SERVICE:
-        came = _run(_SERVICE.read_text(encoding="ascii"), {"Name": order.options["name"]}, look)
-        services = (came.pop("result", None) or {}).get("services")
-        return came if services is None else {**came, "exists": bool(services), "services": services}
+        answer = _asked(service_request(order.options["name"]), look)
+        services = services_in(answer)
+        return _failure(answer) or {"changed": False, "failed": False, "exists": bool(services), "services": services}
     if order.use == STATUS and not set("~$") & set(async_dir):
         jid = order.options["jid"]
         if order.options.get("mode") == "cleanup":
@@ -67,9 +67,13 @@ def _awaited(status: Callable[[], dict[str, Any] | None], clock: Clock) -> dict[
 def _run(text: str, parameters: Mapping[str, Any], look: Look) -> dict[str, Any]:
     """As win_powershell has it with error_action: stop."""
     answer = _asked({"Do": "script", "Text": text, "Parameters": parameters}, look)
-    if "failure" in answer:
-        return {"changed": False, "failed": True, "msg": str(answer.get("message"))}
-    return {"changed": bool(answer.get("changed")), "failed": False, "result": answer.get("result")}
+    came = {"changed": bool(answer.get("changed")), "failed": False, "result": answer.get("result")}
+    return _failure(answer) or came
+
+
+def _failure(answer: Mapping[str, Any]) -> dict[str, Any]:
+    """What the module would say of it; nothing where it went well."""
+    return {"changed": False, "failed": True, "msg": str(answer.get("message"))} if "failure" in answer else {}
 
 
 def _asked(request: Mapping[str, Any], look: Look) -> Mapping[str, Any]:

@@ -85,7 +85,7 @@ def test_the_windows_service_is_stopped_and_started_and_looked_at_until_it_is(do
     sent = [f"{name.rpartition('.')[2]} {options.get('state', '')}" for name, options in done[2] if name != "look.ps1"]
     looked_at = ["job "] * 2
     removed = ["remove "] * 2  # Ansible's file of each job
-    before = ["win_service_info ", "ps1 "]  # before the run waits, and before the step is begun
+    before = ["ps1 "] * 2  # before the run waits, and before the step is begun
     assert sent == [*before, "win_service stopped", *looked_at, "win_service started", *looked_at, *removed]
 
 

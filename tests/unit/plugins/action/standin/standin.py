@@ -68,8 +68,6 @@ class Connection(ConnectionBase):
             result["ping"] = "pong"
         elif name.endswith("win_powershell"):
             result["result"] = "2026-03-02T08:00:00.0000000Z"
-        elif name.endswith("win_service_info"):
-            result.update(exists=True, services=[{"name": arguments["name"], "state": "started"}])
         elif name.endswith("win_service"):
             result.update(changed=True, ansible_job_id=f"job-{arguments['state']}", started=True, finished=False)
         elif "name" in arguments:

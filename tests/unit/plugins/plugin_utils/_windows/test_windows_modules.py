@@ -10,8 +10,7 @@ import math
 import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain.way import STATUS, Order, script
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.machine import SERVICE
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.modules import said_instead
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.modules import SERVICE, said_instead
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils.scripted import ScriptedClock
 
 PLACE = "%USERPROFILE%\\.ansible_async"

@@ -22,7 +22,10 @@ def service(name):
 
 
 class WithServices(Windows):
-    there = {"W3SVC": {"exists": True}, "Broken": {"failed": True, "msg": "Access is denied"}}
+    there = {
+        "W3SVC": {"result": {"services": [{"name": "W3SVC", "state": "started"}]}},
+        "Broken": {"failure": "Unknown", "message": "Access is denied"},
+    }
 
     def __init__(self, folder):
         super().__init__(folder, service("W3SVC"), service("W3SCV"), acting.step("t.yml", "tasks", elsewhere=True))
@@ -30,14 +33,16 @@ class WithServices(Windows):
         self.asked = []
 
     def execute(self, module, arguments):
-        if module != "ansible.windows.win_service_info":
+        (request, *_others) = arguments["parameters"]["Requests"]
+        if request["Do"] != "script":
             return super().execute(module, arguments)
-        self.asked.append(arguments["name"])
+        name = request["Parameters"]["Name"]
+        self.asked.append(name)
         self.clock.elapsed += self.takes
-        answer = self.there.get(arguments["name"], {"exists": False, "services": []})
+        answer = self.there.get(name, {"result": {"services": []}})
         if isinstance(answer, Exception):
             raise answer
-        return answer
+        return {"result": {"answers": [answer]}}
 
     def ready(self, **more):
         return self.call(HELLO, LOOK, dict(READY, **more))["answers"][2]
@@ -64,7 +69,7 @@ def test_one_that_can_not_be_looked_at(machine):
     machine.steps = [service("Broken"), service("Gone")]
     machine.there = dict(machine.there, Gone=AnsibleConnectionFailure("Connection reset"))
     lacks = machine.ready()["lacks"]
-    assert 'win_service_info did not do its work: "Access is denied"' in lacks["service Broken"]
+    assert 'PowerShell did not do its work: "Access is denied"' in lacks["service Broken"]
     assert lacks["service Gone"] == "it could not be checked: Connection reset"
 
 
