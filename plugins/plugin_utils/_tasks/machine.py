@@ -15,9 +15,10 @@ from ...module_utils._clock import steady
 from ...module_utils._machine.program import lost
 from .._drain.calling import SECONDS
 from .._lines.line import Limit
-from .._lines.lines import Lines
+from .._lines.lines import HUNG, Lines
 from . import machine_call
 from .calls import LONG, why_none
+from .machine_line import end_lasting
 
 ARGUMENTS = machine_call.ARGUMENTS
 REQUIRED = [["call"]]
@@ -30,7 +31,10 @@ class _OwnLine(NamedTuple):
     task_vars: Mapping[str, Any]
     arguments: Mapping[str, Any]
 
-    def call(self, _call: dict[str, Any], limit: Limit) -> dict[str, Any]:
+    def call(self, call: dict[str, Any], limit: Limit) -> dict[str, Any]:
+        if call["only_ends_lasting"]:
+            end_lasting(self.action._connection)
+            return {}
         with self.action.alone():
             return self.action.machine(self.arguments, self.task_vars, limit)
 
@@ -47,8 +51,15 @@ def work(
     :arg action: of the task
     """
     with Lines(lambda _key, _hung: lambda: _OwnLine(action, task_vars, arguments)) as lines:
-        lines.call("", {}, SECONDS, None)
-        while True:
-            for _tag, came in lines.answers(LONG):
-                why = why_none(came)
-                return dict(lost(why), changed=False, ended=steady(), heard=None) if why else came
+        came = _came(lines)
+        if HUNG in came:
+            _came(lines, only_ends_lasting=True)
+    why = why_none(came)
+    return dict(lost(why), changed=False, ended=steady(), heard=None) if why else came
+
+
+def _came(lines: Lines, only_ends_lasting: bool = False) -> dict[str, Any]:
+    lines.call("", {"only_ends_lasting": only_ends_lasting}, SECONDS, None)
+    while True:
+        for _tag, came in lines.answers(LONG):
+            return came

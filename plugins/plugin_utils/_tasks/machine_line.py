@@ -103,7 +103,7 @@ class MachineLine:
 
     :arg action: of the run's task
     :arg plan: the steps of the host
-    :arg hung: whether a call over the line before hung: a lasting connection of ssh's that is dead would let the next one hang, too
+    :arg hung: whether a call over the line before hung
     """
 
     def __init__(
@@ -117,9 +117,8 @@ class MachineLine:
             action, _Action, self._variables, target.becomes, target.place
         )
         self._action = self._reached()
-        if hung and self._action._connection.transport == "ssh":
-            with contextlib.suppress(Exception):
-                self._action._connection.reset()
+        if hung:
+            end_lasting(self._action._connection)
 
     def call(self, call: dict[str, Any], limit: Limit) -> dict[str, Any]:
         kinds: dict[str, Callable[..., dict[str, Any]]] = {
@@ -179,6 +178,13 @@ class MachineLine:
         """What a module has left in the machine's temporary folder, which Ansible does when a task ends."""
         self._action.cleanup()
         self._action._connection._shell.tmpdir = None
+
+
+def end_lasting(connection: Any) -> None:
+    """After a call hung: over a lasting connection of ssh's that is dead the next one would hang as well."""
+    if connection.transport == "ssh":
+        with contextlib.suppress(Exception):
+            connection.reset()
 
 
 def lines_to(action: Any, task_vars: Mapping[str, Any], plans: Mapping[str, Mapping[str, Any]]) -> Lines:

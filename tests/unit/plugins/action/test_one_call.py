@@ -121,14 +121,16 @@ def test_steps_are_a_variables():
     assert sent_by()["steps"] == []
 
 
-def test_a_task_of_its_own_ends_what_hangs():
+def test_a_task_of_its_own_ends_what_hangs(tmp_path):
     call = {"requests": [{"do": "hello"}], "seconds": 0.5}
     over = connection("ssh")
     over.exec_command = lambda *_arguments, **_options: time.sleep(HANGS)
+    over.reset = (tmp_path / "reset").touch
     began = time.monotonic()
     variables = {"inventory_hostname": "web1", "ansible_python_interpreter": sys.executable}
     result = action_of_task(internal, {"work": "machine", "call": call}, over).run(task_vars=variables)
     assert result["lost"].startswith("It gave no answer within 0.5 s") and time.monotonic() - began < HANGS
+    assert (tmp_path / "reset").exists(), "over ssh's lasting connection the next task would hang as well"
     assert not result["changed"] and "failed" not in result and "unreachable" not in result
 
 
