@@ -291,8 +291,13 @@ def test_a_service_that_does_not_start_is_not_waited_for_to_the_limit(monkeypatc
     played = types.SimpleNamespace(
         status=lambda: types.SimpleNamespace(state=left.pop(0), code=0, own_code=0), ask_to_start=lambda: None
     )
-    monkeypatch.setattr(services, "Service", lambda *_arguments: contextlib.nullcontext(played))
+
+    @contextlib.contextmanager
+    def opened(*_arguments):
+        yield played
+
+    monkeypatch.setattr(services, "Service", opened)
     monkeypatch.setattr(services.time, "sleep", lambda _seconds: None)
-    with pytest.raises(OSError, match=words) if words else contextlib.nullcontext():
+    with pytest.raises(OSError, match=words) if words else contextlib.ExitStack():
         services.start("W3SVC")
     assert left == []
