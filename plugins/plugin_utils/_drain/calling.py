@@ -9,7 +9,7 @@ Private to this collection.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from ansible.errors import AnsibleActionSkip, AnsibleConnectionFailure, AnsibleError
 from ansible.plugins.action import ActionBase
@@ -18,6 +18,8 @@ from ansible.utils.unsafe_proxy import wrap_var
 
 from ...module_utils._steps.step_type import has_run
 from .way import Order
+
+T = TypeVar("T")
 
 SECONDS = 20.0
 """That a call has, after which its line is killed."""
@@ -35,7 +37,7 @@ class CallingAction(ActionBase):
         :arg secret: whether neither options nor answer may be kept where the module runs
         """
         action = self._action(order, secret)
-        return outcome_of(order, lambda: action.run(task_vars=task_vars))
+        return outcome_of(order, tried(lambda: action.run(task_vars=task_vars)))
 
     def _action(self, order: Order, secret: bool) -> Any:
         """The action that Ansible would take for a task with this module."""
@@ -57,12 +59,13 @@ class CallingAction(ActionBase):
         )
 
 
-def outcome_of(order: Order, call: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """What came of an order that is carried out so."""
-    return _outcome(_tried(call), order.ok_codes, order.failure_answers)
+def outcome_of(order: Order, came: dict[str, Any]) -> dict[str, Any]:
+    """What an order returns of which this came."""
+    return _outcome(came, order.ok_codes, order.failure_answers)
 
 
-def _tried(call: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+def tried(call: Callable[[], T]) -> T | dict[str, Any]:
+    """What the call returns, or as a module's result why it failed."""
     try:
         return call()
     except AnsibleActionSkip:

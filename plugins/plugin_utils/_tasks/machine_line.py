@@ -17,7 +17,7 @@ from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
 from ...module_utils._clock import Clock, steady
 from .._drain import orders
-from .._drain.calling import SECONDS, CallingAction, outcome_of
+from .._drain.calling import SECONDS, CallingAction, outcome_of, tried
 from .._drain.elsewhere import aged
 from .._drain.way import Order
 from .._lines.line import Limit
@@ -87,15 +87,10 @@ class _Action(machine_call.MachineCallAction, CallingAction):
         """What came of an order that needs no module on a Windows machine; None where it does."""
         if not self.is_windows or refusal(self._connection.transport, bool(self._connection.become)):
             return None
-        found: list[dict[str, Any] | None] = []
-
-        def ask() -> dict[str, Any]:
-            look = functools.partial(self.standing(task_vars).look, seconds=SECONDS)
-            found.append(said_instead(order, str(self.get_shell_option("async_dir", "~")), look, Clock()))
-            return found[0] or {}
-
-        came = outcome_of(order, ask)
-        return None if found == [None] else came
+        look = functools.partial(self.standing(task_vars).look, seconds=SECONDS)
+        async_dir = str(self.get_shell_option("async_dir", "~"))
+        came = tried(lambda: said_instead(order, async_dir, look, Clock()))
+        return None if came is None else outcome_of(order, came)
 
 
 class MachineLine:

@@ -74,7 +74,7 @@ class WindowsTransport(Transport):
 
     def _exchange(self, request: Mapping[str, Any]) -> tuple[Answer, int]:
         posted, began = request["Method"] == "POST", self.clock.now()
-        self._machine.has_posted = self._machine.has_posted or posted
+        self._machine.has_posted |= posted
         if posted and self._store:
             compared, said = self._machine.ask(self._store.guard(), request)
             self._store.check_guard(compared)

@@ -23,7 +23,7 @@ class Played:
     """One call: what it returned, what was sent, how long it may take."""
 
     def __init__(self, exec_command, over="ssh", interpreter=sys.executable, variables=None, **arguments):
-        self.commands, self.limits = [], []
+        self.commands, self.limits, self.resets, self.removed = [], [], [], []
         call = {"requests": [{"do": "hello"}], "seconds": 0.5, "resource_name": ""}
         over = connection(over)
 
@@ -31,9 +31,10 @@ class Played:
             self.commands.append((command, in_data))
             return exec_command(command, in_data, sudoable)
 
-        over.exec_command = execute
+        over.exec_command, over.reset = execute, lambda: self.resets.append(1)
         arguments = {"call": call, **arguments}
         action = action_of_task(internal, {"work": "machine", **arguments}, over)
+        action._remove_tmp_path = self.removed.append
         found = ArgumentSpecValidator(machine_call.ARGUMENTS).validate(arguments)
         assert not found.error_messages
         variables = {"inventory_hostname": "web1", "ansible_python_interpreter": interpreter, **(variables or {})}
@@ -149,6 +150,7 @@ def test_a_connection_that_fails_is_no_failure_of_the_task(kind, said):
 
     played = Played(fails)
     assert played.result["lost"] == f"It could not be reached: {said}No route to host."
+    assert played.resets == [] and played.removed == [] and played.limits == [0.5]
 
 
 def test_an_interpreter_that_no_answer_confirms_is_not_remembered():

@@ -154,3 +154,15 @@ def test_a_lasting_connection_of_ssh_is_ended_after_a_call_hung(monkeypatch, ove
     monkeypatch.setattr(machine_line, "reached", lambda *_arguments: machine)
     machine_line.MachineLine(None, {}, machine_line.Target("web1"), {"steps": []}, hung)
     assert len(counted) == resets
+
+
+@pytest.mark.parametrize(("wrong", "cleaned"), [({"unreachable": True}, 0), ({"failed": True}, 1), (None, 1)])
+def test_ansible_does_not_clean_up_over_a_connection_that_was_lost(monkeypatch, wrong, cleaned):
+    machine, counted = action(), []
+    machine.called = lambda *_arguments: {"went_wrong": wrong} if wrong else {"changed": False}
+    machine.cleanup = lambda: counted.append(1)
+    monkeypatch.setattr(machine_line, "variables_of", lambda *_arguments: {})
+    monkeypatch.setattr(machine_line, "reached", lambda *_arguments: machine)
+    line = machine_line.MachineLine(None, {}, machine_line.Target("web1"), {"steps": []})
+    line.call({"kind": "module", "use": "ping", "arguments": {}, "seconds": 5.0}, print)
+    assert len(counted) == cleaned
