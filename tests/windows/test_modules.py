@@ -7,8 +7,8 @@ import json
 
 import pytest
 
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._clock import Clock
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain.way import STATUS, Order, script
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.machine import WindowsMachine
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.modules import SERVICE, said_instead
 
 CMDLETS = """
@@ -29,7 +29,8 @@ function global:Get-Service {
 @pytest.fixture
 def said(look):
     look([{"Do": "script", "Text": CMDLETS, "Parameters": {}, "Stop": False, "Expect": {}}])
-    return lambda order, place="/nowhere": said_instead(order, str(place), look, Clock())
+    machine = WindowsMachine("win1", lambda _module, arguments: {"result": look(arguments["parameters"]["Requests"])})
+    return lambda order, place="/nowhere": said_instead(order, str(place), machine)
 
 
 def test_a_script_of_a_step(said):

@@ -16,6 +16,7 @@ from ansible.plugins.action import ActionBase
 from ansible.plugins.loader import action_loader
 from ansible.utils.unsafe_proxy import wrap_var
 
+from ...module_utils._errors import ScheduledEventsError
 from ...module_utils._steps.step_type import has_run
 from .way import Order
 
@@ -72,7 +73,7 @@ def tried(call: Callable[[], T]) -> T | dict[str, Any]:
         raise
     except AnsibleConnectionFailure as error:
         return dict(unreachable=True, msg=str(error))
-    except AnsibleError as error:
+    except (AnsibleError, ScheduledEventsError) as error:
         return dict(getattr(error, "result", None) or {}, failed=True, msg=str(error))
     except Exception as error:  # of a library that the connection uses, such as requests or pywinrm
         return dict(unreachable=True, msg=f"{type(error).__name__}: {error}")

@@ -45,6 +45,7 @@ from .._machine.lost import is_unsent, no_answer, not_put, too_slow, unreachable
 from .._windows import calls as windows
 from .._windows.channels import refusal
 from .._windows.logins import Logins
+from .._windows.machine import Execute
 from .._windows.standing import Standing, over
 
 CALL: dict[str, dict[str, Any]] = dict(
@@ -178,27 +179,30 @@ class MachineCallAction(ActionBase):
         started, seconds = steady(), call["options"]["seconds"]
         until = time.monotonic() + max(seconds / 2, seconds - ON_THE_WAY)
 
-        def execute(module: str, arguments: dict[str, Any]) -> Mapping[str, Any]:
+        name = self._name(task_vars)
+        why = refusal(self._connection.transport, bool(self._connection.become))
+        if why:
+            return nothing(f"{name}: {why}")
+        answer = windows.perform_on_windows(name, self.execute(task_vars, until), call, caller=Caller())
+        if answer["lost"]:
+            is_slow = not self.is_cut and time.monotonic() >= until
+            return dict(answer, lost=too_slow(seconds)) if is_slow else answer
+        return result(answer, steady() - started, time.time())
+
+    def execute(self, task_vars: Mapping[str, Any], until: float) -> Execute:
+        """Has the PowerShell that stays on the machine carry out requests, or calls a module there.
+
+        :arg until: when an answer is too late, by time.monotonic
+        """
+
+        def called(module: str, arguments: dict[str, Any]) -> Mapping[str, Any]:
             done: Mapping[str, Any] = self._execute_module(
                 module_name=module, module_args=arguments, task_vars=task_vars
             )
             return done
 
-        name = self._name(task_vars)
-        why = refusal(self._connection.transport, bool(self._connection.become))
-        if why:
-            return nothing(f"{name}: {why}")
-        stays = self.standing(task_vars)
-        answer = windows.perform_on_windows(name, over(stays, execute, until), call, caller=Caller())
-        if answer["lost"]:
-            is_slow = stays.is_only_slow and time.monotonic() >= until
-            return dict(answer, lost=too_slow(seconds)) if is_slow else answer
-        return result(answer, steady() - started, time.time())
-
-    def standing(self, task_vars: Mapping[str, Any]) -> Standing:
-        """The PowerShell that stays on the machine."""
         self._standing = self._standing or Standing(self._connection, Logins(self._user(), self._name(task_vars)))
-        return self._standing
+        return over(self._standing, called, until)
 
     def _name(self, task_vars: Mapping[str, Any]) -> str:
         return str(self._task.delegate_to or task_vars.get("inventory_hostname", "the machine"))

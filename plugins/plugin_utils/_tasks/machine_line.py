@@ -9,13 +9,13 @@ Private to this collection.
 from __future__ import annotations
 
 import contextlib
-import functools
+import time
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, NoReturn
 
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
-from ...module_utils._clock import Clock, steady
+from ...module_utils._clock import steady
 from .._drain import orders
 from .._drain.calling import SECONDS, CallingAction, outcome_of, tried
 from .._drain.elsewhere import aged
@@ -24,6 +24,7 @@ from .._lines.line import Limit
 from .._lines.lines import Lines
 from .._lines.reach import reached, variables_of
 from .._windows.channels import refusal
+from .._windows.machine import WindowsMachine
 from .._windows.modules import said_instead
 from . import machine_call
 from .given import PLAN
@@ -87,9 +88,9 @@ class _Action(machine_call.MachineCallAction, CallingAction):
         """What came of an order that needs no module on a Windows machine; None where it does."""
         if not self.is_windows or refusal(self._connection.transport, bool(self._connection.become)):
             return None
-        look = functools.partial(self.standing(task_vars).look, seconds=SECONDS)
+        machine = WindowsMachine(self._name(task_vars), self.execute(task_vars, time.monotonic() + SECONDS))
         async_dir = str(self.get_shell_option("async_dir", "~"))
-        came = tried(lambda: said_instead(order, async_dir, look, Clock()))
+        came = tried(lambda: said_instead(order, async_dir, machine))
         return None if came is None else outcome_of(order, came)
 
 

@@ -33,7 +33,7 @@ class _Looks:
         self._iis: Mapping[str, Any] = {}
 
     def service(self, step: Step) -> str:
-        return "" if self._machine.has_service(step["service"]) else f"this machine has no service {step['service']}"
+        return "" if self._machine.services(step["service"]) else f"this machine has no service {step['service']}"
 
     def iis(self, step: Step) -> str:
         self._iis = self._iis or {key: found for module in IIS for key, found in self._machine.all_of(module).items()}

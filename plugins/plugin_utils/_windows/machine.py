@@ -28,20 +28,9 @@ POWERSHELL = "PowerShell"
 """What runs look.ps1, beside the modules of Ansible's."""
 
 REGISTRY = "ansible.windows.win_reg_stat"
-_SERVICE = pathlib.Path(__file__).with_name("service.ps1")
 LATE = "late"  # the part of a failure of look.ps1, where the request came too late
 TOO_LATE = "PowerShell got so far only when nobody waited for this call any more. Nothing was done"
 INTERFACES = "HKLM:\\SYSTEM\\CurrentControlSet\\Services\\Tcpip\\Parameters\\Interfaces"
-
-
-def service_request(name: str) -> dict[str, Any]:
-    """To have look.ps1 say the state of a service."""
-    return {"Do": "script", "Text": _SERVICE.read_text(encoding="ascii"), "Parameters": {"Name": name}}
-
-
-def services_in(answer: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Those of this name, as ansible.windows.win_service_info returns them, with no more than name and state."""
-    return list((answer.get("result") or {}).get("services") or [])
 
 
 Execute = Callable[[str, dict[str, Any]], Mapping[str, Any]]
@@ -80,7 +69,7 @@ class WindowsMachine:
         if self.lost is not None:
             raise self.lost
         try:
-            return self._answers([{"Stop": False, "Expect": {}, **request} for request in requests])
+            return self._answers(*requests)
         except Exception as error:
             self.give_up(error)
 
@@ -88,8 +77,9 @@ class WindowsMachine:
         self.lost = error
         raise error
 
-    def _answers(self, requests: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-        result = self._run(POWERSHELL, {"parameters": {"Requests": requests}})
+    def _answers(self, *requests: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+        whole = [{"Stop": False, "Expect": {}, **request} for request in requests]
+        result = self._run(POWERSHELL, {"parameters": {"Requests": whole}})
         found = result.get("result")
         if result.get("failed") or not isinstance(found, Mapping) or not found:
             self._refuse(POWERSHELL, _texts(result))
@@ -109,11 +99,17 @@ class WindowsMachine:
             self._refuse(REGISTRY, _texts(result))
         return result
 
-    def has_service(self, name: str) -> bool:
-        (answer,) = self._answers([{"Stop": False, "Expect": {}, **service_request(name)}])
+    def script(self, name: str, **parameters: str) -> Mapping[str, Any]:
+        """What a script of this folder finds. A machine on which it fails is not lost."""
+        text = pathlib.Path(__file__).with_name(name).read_text(encoding="ascii")
+        (answer,) = self._answers({"Do": "script", "Text": text, "Parameters": parameters})
         if "failure" in answer:
             self._refuse(POWERSHELL, [str(answer.get("message"))])
-        return bool(services_in(answer))
+        return answer.get("result") or {}
+
+    def services(self, name: str) -> list[dict[str, Any]]:
+        """Those of this name, as ansible.windows.win_service_info returns them, with no more than name and state."""
+        return list(self.script("service.ps1", Name=name).get("services") or [])
 
     def all_of(self, module: str) -> Mapping[str, Any]:
         """What a module finds that lists everything of a kind."""

@@ -11,16 +11,13 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ...module_utils._clock import Clock
 from .._drain.elsewhere import has_ended
 from .._drain.way import STATUS, Order
-from .machine import service_request, services_in
-
-Look = Callable[[Sequence[Mapping[str, Any]]], Mapping[str, Any]]
-"""Has look.ps1 carry out requests, and returns what it makes of them."""
+from .machine import WindowsMachine
 
 STAYS = 2.0
 """Seconds that a look waits for the end of a job, as a call does for the steps of a Linux machine."""
@@ -35,23 +32,22 @@ _REMOVE = """param([string]$Folder, [string]$Name)
 [System.IO.File]::Delete([System.IO.Path]::Combine([System.Environment]::ExpandEnvironmentVariables($Folder), $Name))"""
 
 
-def said_instead(order: Order, async_dir: str, look: Look, clock: Clock) -> dict[str, Any] | None:
+def said_instead(order: Order, async_dir: str, machine: WindowsMachine) -> dict[str, Any] | None:
     """What the module would return; None where only the module can say it.
 
     :arg async_dir: where Ansible keeps what its modules return that go on in the background
     """
     if order.use == _SCRIPT:
-        return _run(order.options["script"], order.options["parameters"], look)
+        return _run(order.options["script"], order.options["parameters"], machine)
     if order.use == SERVICE:
-        answer = _asked(service_request(order.options["name"]), look)
-        services = services_in(answer)
-        return _failure(answer) or {"changed": False, "failed": False, "exists": bool(services), "services": services}
+        services = machine.services(order.options["name"])
+        return {"changed": False, "failed": False, "exists": bool(services), "services": services}
     if order.use == STATUS and not set("~$") & set(async_dir):
         jid = order.options["jid"]
         if order.options.get("mode") == "cleanup":
-            return _run(_REMOVE, {"Folder": async_dir, "Name": jid}, look)
+            return _run(_REMOVE, {"Folder": async_dir, "Name": jid}, machine)
         path = f"{async_dir}\\{jid}"
-        return _awaited(lambda: _status(jid, _asked({"Do": "read", "Path": path}, look)), clock)
+        return _awaited(lambda: _status(jid, *machine.ask({"Do": "read", "Path": path})), machine.clock)
     return None
 
 
@@ -64,22 +60,12 @@ def _awaited(status: Callable[[], dict[str, Any] | None], clock: Clock) -> dict[
         clock.sleep(EVERY)
 
 
-def _run(text: str, parameters: Mapping[str, Any], look: Look) -> dict[str, Any]:
+def _run(text: str, parameters: Mapping[str, Any], machine: WindowsMachine) -> dict[str, Any]:
     """As win_powershell has it with error_action: stop."""
-    answer = _asked({"Do": "script", "Text": text, "Parameters": parameters}, look)
-    came = {"changed": bool(answer.get("changed")), "failed": False, "result": answer.get("result")}
-    return _failure(answer) or came
-
-
-def _failure(answer: Mapping[str, Any]) -> dict[str, Any]:
-    """What the module would say of it; nothing where it went well."""
-    return {"changed": False, "failed": True, "msg": str(answer.get("message"))} if "failure" in answer else {}
-
-
-def _asked(request: Mapping[str, Any], look: Look) -> Mapping[str, Any]:
-    said = look([{"Stop": False, "Expect": {}, **request}])
-    answer: Mapping[str, Any] = said["answers"][0]
-    return answer
+    (answer,) = machine.ask({"Do": "script", "Text": text, "Parameters": parameters})
+    if "failure" in answer:
+        return {"changed": False, "failed": True, "msg": str(answer.get("message"))}
+    return {"changed": bool(answer.get("changed")), "failed": False, "result": answer.get("result")}
 
 
 def _status(jid: str, answer: Mapping[str, Any]) -> dict[str, Any] | None:

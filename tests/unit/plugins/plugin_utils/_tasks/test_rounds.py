@@ -20,6 +20,8 @@ from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain.
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain.plan import make_plan
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain.way import Order
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._tasks import machine_line
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.channels import Broken
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.modules import SERVICE
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.action.machine import connection
 
 HOST = Host("web1", "linux", {"all": ["web1", "lb1"]}, lambda name: "linux", lambda path: path)
@@ -166,3 +168,21 @@ def test_ansible_does_not_clean_up_over_a_connection_that_was_lost(monkeypatch, 
     line = machine_line.MachineLine(None, {}, machine_line.Target("web1"), {"steps": []})
     line.call({"kind": "module", "use": "ping", "arguments": {}, "seconds": 5.0}, print)
     assert len(counted) == cleaned
+
+
+@pytest.mark.parametrize(
+    ("error", "went_wrong"),
+    [
+        (AnsibleError("running scripts is disabled"), {"failed": True}),
+        (Broken("PowerShell gave no answer in time"), {"failed": False, "unreachable": True}),
+    ],
+)
+@pytest.mark.parametrize("on_windows", [True], indirect=True)
+def test_what_keeps_powershell_from_running_is_a_failure_and_no_lost_connection(on_windows, error, went_wrong):
+    def fails(_module, _arguments):
+        raise error
+
+    module = action()
+    module.execute = lambda *_arguments: fails
+    came = module.said_instead(Order(SERVICE, {"name": "W3SVC"}), {"inventory_hostname": "web1"})["went_wrong"]
+    assert came.pop("msg").startswith("web1: ") and came == went_wrong

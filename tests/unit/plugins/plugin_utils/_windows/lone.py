@@ -25,7 +25,10 @@ from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet 
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.result import result
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._machine import call as action
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.calls import perform_on_windows
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.machine import POWERSHELL
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.machine import (
+    POWERSHELL,
+    WindowsMachine,
+)
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.modules import said_instead
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils.scripted import (
     WALL,
@@ -35,6 +38,7 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_ut
 )
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._fleet.runs import OPTIONS, SAME
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._windows.played import PlayedMachine
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._windows.windows_machine import gave
 
 ENDPOINT = "http://imds.test"
 ID = "EVENT-1"
@@ -187,9 +191,8 @@ class Lone:
     def _module(self, order):
         """One call of a module of Ansible's, or what the PowerShell that stays says instead."""
         try:
-            return said_instead(order, "%USERPROFILE%\\.ansible_async", self._look, self.clock) or self._called_module(
-                order
-            )
+            machine = WindowsMachine("win1", self._look, self.clock)
+            return said_instead(order, "%USERPROFILE%\\.ansible_async", machine) or self._called_module(order)
         except AnsibleConnectionFailure as error:
             return {"went_wrong": {"unreachable": True, "msg": str(error)}, "failed": False}
 
@@ -200,20 +203,20 @@ class Lone:
         self.jobs[jid] = (self.at + self.takes, order.options["state"] == "started")
         return {"ansible_job_id": jid, "started": 1, "finished": 0, "failed": False}
 
-    def _look(self, requests):
+    def _look(self, module, arguments):
         """What is in a job's file, and the state of the service."""
         self._passes(ASKS)
-        (request,) = requests
+        (request,) = arguments["parameters"]["Requests"]
         if request["Do"] == "script":
             service = {"name": "W3SVC", "state": "started" if self.running else "stopped"}
-            return {"answers": [{"changed": False, "result": {"services": [service]}}]}
+            return gave({"changed": False, "result": {"services": [service]}})
         jid = request["Path"].rpartition("\\")[2]
         ends, running = self.jobs.get(jid, (0.0, self.running))
         said = {"started": 1, "finished": 0, "ansible_job_id": jid}
         if self.at >= ends:
             self.running = running
             said = {"changed": True, "state": "running" if running else "stopped"}
-        return {"answers": [{"body": base64.b64encode(json.dumps(said).encode()).decode()}]}
+        return gave({"body": base64.b64encode(json.dumps(said).encode()).decode()})
 
     def _called(self, call):
         options = {name: value for name, value in call.items() if name != "requests" and value}
