@@ -12,27 +12,7 @@ import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.logins import Logins
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.standing import Standing
-from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.action.mixed import OPTION_245
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.action.playing import collections_path
-
-# The registry that this machine does not have: one network interface, with one value
-WIN_REG_STAT = """#!powershell
-
-#AnsibleRequires -CSharpUtil Ansible.Basic
-
-$spec = @{ options = @{ path = @{ type = 'str' }; name = @{ type = 'str' } }; supports_check_mode = $true }
-$module = [Ansible.Basic.AnsibleModule]::Create($args, $spec)
-$module.Result.exists = $true
-if ($module.Params.name) {
-    $module.Result.type = 'REG_BINARY'
-    $module.Result.raw_value = @(%s)
-}
-else {
-    $module.Result.properties = @{}
-    $module.Result.sub_keys = @('{A}')
-}
-$module.ExitJson()
-"""
 
 
 class Host:
@@ -58,18 +38,6 @@ def windows(tmp_path_factory):
     (folder / "bin").mkdir()
     for name in ("powershell", "PowerShell", "pwsh"):
         (folder / "bin" / name).symlink_to(pathlib.Path(pwsh).resolve())
-    theirs = next(
-        path
-        for path in (
-            pathlib.Path(root, "ansible_collections", "ansible", "windows")
-            for root in collections_path().split(os.pathsep)
-        )
-        if path.is_dir()
-    )
-    copy = folder / "ansible_collections" / "ansible" / "windows"
-    shutil.copytree(theirs, copy)
-    octets = ", ".join(f"'0x{octet:02x}'" for octet in bytes.fromhex(OPTION_245))
-    (copy / "plugins" / "modules" / "win_reg_stat.ps1").write_text(WIN_REG_STAT % octets)
     return Host(folder, pwsh)
 
 

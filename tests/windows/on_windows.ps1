@@ -92,6 +92,9 @@ try {
         Test-That 'a service''s state is found' ($found.Count -eq 1 -and $found[0].state -eq 'started')
         $none = @((Get-Answer ($state + @{ Parameters = @{ Name = 'no-such[service' } })).result.services)
         Test-That 'one that is not there is not found' ($none.Count -eq 0)
+        $leases = @{ Do = 'script'; Text = [System.IO.File]::ReadAllText("$scripts/interfaces.ps1"); Parameters = @{} }
+        $found = (Get-Answer $leases).result
+        Test-That 'the network interfaces are read' ($null -ne $found.options -and @($found.problems).Count -eq 0)
     }
 
     # One that stays, begun and asked as the controller does it: scripts.py

@@ -23,13 +23,31 @@ function global:Get-Service {
     if ($Name) { Write-Error "no service $Name"; return }
     $found | ForEach-Object { [pscustomobject]$_ }
 }
+function global:Get-ChildItem {
+    [CmdletBinding()] param($LiteralPath)
+    if ($LiteralPath -notlike 'HKLM:*\\Tcpip\\Parameters\\Interfaces') { throw $LiteralPath }
+    $kept = @{ '{A}' = $null; '{B}' = [byte[]](245, 0, 255); '{C}' = 'text'; '{E}' = [byte[]]@() }
+    foreach ($name in $kept.Keys | Sort-Object) {
+        $value = $kept[$name]
+        $key = [pscustomobject]@{ PSChildName = $name }
+        $get = { param($Name) if ($Name -eq 'DhcpInterfaceOptions') { return , $value } }.GetNewClosure()
+        $key | Add-Member -MemberType ScriptMethod -Name GetValue -Value $get -PassThru
+        if ($name -eq '{B}') {
+            Write-Error -Exception (New-Object System.Security.SecurityException 'No access.') -TargetObject '{D}'
+        }
+    }
+}
 """
 
 
 @pytest.fixture
-def said(look):
+def machine(look):
     look([{"Do": "script", "Text": CMDLETS, "Parameters": {}, "Stop": False, "Expect": {}}])
-    machine = WindowsMachine("win1", lambda _module, arguments: {"result": look(arguments["parameters"]["Requests"])})
+    return WindowsMachine("win1", lambda _module, arguments: {"result": look(arguments["parameters"]["Requests"])})
+
+
+@pytest.fixture
+def said(machine):
     return lambda order, place="/nowhere": said_instead(order, str(place), machine)
 
 
@@ -50,6 +68,13 @@ def test_one_that_fails_says_why(said):
 def test_the_state_of_a_service(said, name, states):
     came = said(Order(SERVICE, {"name": name}))
     assert [one["state"] for one in came["services"]] == states and came["exists"] is bool(states)
+
+
+def test_what_the_dhcp_client_keeps_of_the_interfaces(machine):
+    found = machine.script("interfaces.ps1")
+    assert found["options"] == ["9QD/", ""], "and of those after one that can't be opened"
+    denied = "{D}: No access. Log in as a local administrator."
+    assert found["problems"] == ["{C}: DhcpInterfaceOptions is not binary", denied]
 
 
 def test_a_job(said, tmp_path):

@@ -54,7 +54,10 @@ def maintained(windows, host, tmp_path_factory):
 
 
 class TestMixedPlay(MixedPlay):
-    pass
+    def test_discovery_reads_the_registry(self, played):
+        """Of which this machine has none: test_modules.py plays one."""
+        said = played.results["win1"]["discovered"]["msg"]
+        assert "no DHCP lease with option 245 was found; could not be read: HKLM: Cannot find drive" in said
 
 
 class TestMixedMaintain(MixedMaintain):

@@ -1,8 +1,8 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A Windows machine as the controller asks it: to have look.ps1 carry out requests, what its registry holds, which services it has, what modules
-of other collections list.
+"""A Windows machine as the controller asks it: to have look.ps1 carry out requests, which endpoints and services it has, what modules of
+other collections list.
 
 Private to this collection.
 """
@@ -27,10 +27,8 @@ from .connection_errors import known_problem
 POWERSHELL = "PowerShell"
 """What runs look.ps1, beside the modules of Ansible's."""
 
-REGISTRY = "ansible.windows.win_reg_stat"
 LATE = "late"  # the part of a failure of look.ps1, where the request came too late
 TOO_LATE = "PowerShell got so far only when nobody waited for this call any more. Nothing was done"
-INTERFACES = "HKLM:\\SYSTEM\\CurrentControlSet\\Services\\Tcpip\\Parameters\\Interfaces"
 
 
 Execute = Callable[[str, dict[str, Any]], Mapping[str, Any]]
@@ -91,13 +89,6 @@ class WindowsMachine:
         if len(answers) != len(requests):
             self.broken(f"{len(requests)} requests got {len(answers)} answers")
         return answers
-
-    def registry(self, path: str, name: str | None = None) -> Mapping[str, Any]:
-        """A key of the registry, or one of its values."""
-        result = self._run(REGISTRY, {"path": path} if name is None else {"path": path, "name": name})
-        if result.get("failed") or "exists" not in result:
-            self._refuse(REGISTRY, _texts(result))
-        return result
 
     def script(self, name: str, **parameters: str) -> Mapping[str, Any]:
         """What a script of this folder finds. A machine on which it fails is not lost."""
@@ -178,23 +169,12 @@ _NO_ADVICE = "See whether ansible.windows.win_ping works on this host, and the o
 
 def find_endpoints(machine: WindowsMachine) -> Found:
     """Endpoints by what the DHCP client of Windows keeps of each network interface."""
-    addresses: list[str | None] = []
-    skipped: list[str] = []
     try:
-        interfaces = machine.registry(INTERFACES).get("sub_keys") or ()
+        found = machine.script("interfaces.ps1")
     except WindowsProblem as problem:
         return Found((), (problem.message,))
-    for interface in interfaces:
-        path = f"{INTERFACES}\\{interface}"
-        try:
-            value = machine.registry(path, "DhcpInterfaceOptions")
-            if value["exists"]:
-                addresses.append(decode_interface_options(bytes(int(byte, 16) for byte in value["raw_value"])))
-        except WindowsProblem as problem:
-            skipped.append(problem.message)
-        except (KeyError, TypeError, ValueError):
-            skipped.append(f"{one_line(interface)}: DhcpInterfaceOptions is not binary")
-    return Found(base_urls(addresses), tuple(skipped))
+    addresses = [decode_interface_options(decoded(value)) for value in found.get("options") or ()]
+    return Found(base_urls(addresses), tuple(one_line(problem, 300) for problem in found.get("problems") or ()))
 
 
 def _texts(result: Mapping[str, Any]) -> list[str]:

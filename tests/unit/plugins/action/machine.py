@@ -6,6 +6,7 @@
 import base64
 import contextlib
 import json
+import pathlib
 import types
 from unittest.mock import ANY
 
@@ -18,6 +19,7 @@ from ansible_collections.cloudops.azure_maintenance.plugins.action import (
     scheduled_events_approve,
     scheduled_events_info,
 )
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows import machine
 
 ENDPOINT = "http://imds.test"
 EVENTS = ENDPOINT + "/metadata/scheduledevents?api-version=2020-07-01"
@@ -208,8 +210,11 @@ def approval(*event_ids):
     return Call(_sent(EVENTS, "POST", Body=_base64(sent), Headers=headers), _gave(200, b"", {"content-length": "0"}))
 
 
-def registry(result, **arguments):
-    return Call(arguments, result)
+def interfaces(*options):
+    """What the DHCP client of Windows keeps of its interfaces."""
+    text = (pathlib.Path(machine.__file__).with_name("interfaces.ps1")).read_text(encoding="ascii")
+    asked = {"Do": "script", "Stop": False, "Expect": {}, "Text": text, "Parameters": {}}
+    return Call([asked], _result({"result": {"options": [_base64(one) for one in options], "problems": []}}))
 
 
 def failure(call, name, message="?"):

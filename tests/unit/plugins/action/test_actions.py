@@ -28,9 +28,9 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.action.ma
     connection,
     failure,
     instead,
+    interfaces,
     look,
     own_name,
-    registry,
     wait,
 )
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils.scripted import (
@@ -380,7 +380,6 @@ def test_an_approval_whose_answer_was_lost_is_looked_after(clock):
 
 
 def test_discovery(clock):
-    interfaces = "HKLM:\\SYSTEM\\CurrentControlSet\\Services\\Tcpip\\Parameters\\Interfaces"
     value = bytes.fromhex("f5000000000000000400000000000000ffffff7fa83f8110")
     found = look(QUIET, first=True) + own_name()
     for request in found.arguments:
@@ -389,12 +388,7 @@ def test_discovery(clock):
         clock,
         "info",
         failure(look(QUIET, first=True) + own_name(), "HostUnreachable"),
-        registry({"exists": True, "sub_keys": ["{A}"]}, path=interfaces),
-        registry(
-            {"exists": True, "raw_value": [f"0x{byte:02x}" for byte in value]},
-            path=interfaces + "\\{A}",
-            name="DhcpInterfaceOptions",
-        ),
+        interfaces(value),
         found,
         discover=True,
     )

@@ -68,8 +68,8 @@ class TestMixedPlay(MixedPlay):
         for host, name, arguments, _check in played.calls:
             if host != "win1":
                 continue
-            if name == "ansible.windows.win_reg_stat":
-                sent.append(f"registry {arguments.get('name', 'interfaces')}")
+            if name == "interfaces.ps1":
+                sent.append(name)
                 continue
             sent += [
                 f"{'wait' if request['LimitMs'] else request['Method'].lower()} "
@@ -85,8 +85,7 @@ class TestMixedPlay(MixedPlay):
             "post scheduledevents",
             *3 * look,
             "get scheduledevents elsewhere",
-            "registry interfaces",
-            "registry DhcpInterfaceOptions",
+            "interfaces.ps1",
         ]
 
 

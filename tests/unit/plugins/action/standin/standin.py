@@ -70,11 +70,6 @@ class Connection(ConnectionBase):
             result["result"] = "2026-03-02T08:00:00.0000000Z"
         elif name.endswith("win_service"):
             result.update(changed=True, ansible_job_id=f"job-{arguments['state']}", started=True, finished=False)
-        elif "name" in arguments:
-            value = bytes.fromhex(os.environ["STANDIN_OPTIONS"])
-            result.update(exists=True, type="REG_BINARY", raw_value=[f"0x{byte:02x}" for byte in value])
-        else:
-            result.update(exists=True, properties={}, sub_keys=["{A}"])
         return 0, json.dumps(result).encode(), b""
 
     def _looked(self, requests):
@@ -90,11 +85,15 @@ class Connection(ConnectionBase):
         return {} if host == "mute" else machine.result(requests)
 
     def _about_step(self, request):
-        """What is asked in the place of a module: the state of a service, a job's file, and to have that removed."""
+        """What is asked in the place of a module: the state of a service, a job's file, and to have that removed; and endpoints."""
         given = request.get("Parameters", {})
         if "Folder" in given:
             self._note("remove", {"jid": given["Name"]}, False)
             return {"changed": True, "result": None}
+        if "DhcpInterfaceOptions" in request.get("Text", ""):
+            self._note("interfaces.ps1", given, False)
+            kept = base64.b64encode(bytes.fromhex(os.environ["STANDIN_OPTIONS"])).decode()
+            return {"changed": False, "result": {"options": [kept], "problems": []}}
         if "Name" in given:
             self._note("service.ps1", given, False)
             return {"changed": False, "result": {"services": [{"name": given["Name"], "state": "started"}]}}

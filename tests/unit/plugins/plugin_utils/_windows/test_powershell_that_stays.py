@@ -12,8 +12,9 @@ from ansible.errors import AnsibleError
 
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows import standing
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.channels import Broken
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.lacks import IIS
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.logins import Logins
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.machine import POWERSHELL, REGISTRY
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.machine import POWERSHELL
 
 ASKED = [{"Do": "boot"}]
 
@@ -163,7 +164,7 @@ def test_nobody_says_a_word_while_something_else_goes_over_the_connection(stays,
         assert len(played.sent) == before
         return {}
 
-    standing.over(stays, module)(REGISTRY, {})
+    standing.over(stays, module)(IIS[0], {})
     until = time.monotonic() + 60
     while b"\n" not in played.sent:
         assert time.monotonic() < until
@@ -172,7 +173,7 @@ def test_nobody_says_a_word_while_something_else_goes_over_the_connection(stays,
 
 def test_what_is_no_look_is_a_module_as_before(stays):
     executed = standing.over(stays, lambda module, arguments: {"of": module})
-    assert executed(REGISTRY, {"name": "w3svc"}) == {"of": REGISTRY}
+    assert executed(IIS[0], {"name": "w3svc"}) == {"of": IIS[0]}
     assert executed(POWERSHELL, {"parameters": {"Requests": ASKED}}) == {"result": {"answers": ASKED}}
 
 

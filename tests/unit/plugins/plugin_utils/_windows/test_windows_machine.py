@@ -1,8 +1,9 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A machine that can't be asked, and what its registry holds."""
+"""A machine that can't be asked, and which endpoints it has."""
 
+import base64
 import json
 import pathlib
 
@@ -11,9 +12,7 @@ from ansible.errors import AnsibleConnectionFailure, AnsibleError
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.discovery import base_urls
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.machine import (
-    INTERFACES,
     POWERSHELL,
-    REGISTRY,
     find_endpoints,
 )
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._windows.windows_machine import (
@@ -139,12 +138,10 @@ def test_no_result_at_all():
 # --- discovery ---
 
 
-def binary(text):
-    return {
-        "exists": True,
-        "type": "REG_BINARY",
-        "raw_value": ["0x" + text[at : at + 2] for at in range(0, len(text), 2)],
-    }
+def interfaces(*options, problems=()):
+    """What interfaces.ps1 finds."""
+    kept = [base64.b64encode(bytes.fromhex(one)).decode() for one in options]
+    return gave({"changed": False, "result": {"options": kept, "problems": list(problems)}})
 
 
 VALUES = [
@@ -156,47 +153,24 @@ VALUES = [
 
 @pytest.mark.parametrize("case", VALUES, ids=[case["name"] for case in VALUES])
 def test_the_vectors_as_the_registry_has_them(case):
-    found = find_endpoints(Machine({"exists": True, "sub_keys": ["{A}"]}, binary(case["hex"])))
+    found = find_endpoints(Machine(interfaces(case["hex"])))
     assert found.endpoints == base_urls([case["address"]])
     assert found.skipped == ()
 
 
-def test_discovery_asks_for_every_interface():
+def test_discovery_asks_once_for_every_interface():
     value = "f5000000000000000400000000000000ffffff7fa83f8110"
-    machine = Machine(
-        {"exists": True, "sub_keys": ["{A}", "{B}", "{C}"], "properties": {}},
-        {"exists": False},
-        binary(value),
-        binary(value),
-    )
+    machine = Machine(interfaces("", value, value, problems=["{B}: DhcpInterfaceOptions\nis not binary"]))
     found = find_endpoints(machine)
     assert found.endpoints == ("http://168.63.129.16", "http://168.63.129.16:8080")
-    assert found.skipped == ()
-    assert machine.calls == [(REGISTRY, {"path": INTERFACES})] + [
-        (REGISTRY, {"path": INTERFACES + "\\" + name, "name": "DhcpInterfaceOptions"}) for name in ("{A}", "{B}", "{C}")
-    ]
+    assert found.skipped == ("{B}: DhcpInterfaceOptions is not binary",)
+    (((asked,),)) = sent(machine)
+    assert asked["Do"] == "script" and "Tcpip" in asked["Text"] and asked["Parameters"] == {}
 
 
-@pytest.mark.parametrize(
-    "value",
-    [
-        {"exists": True, "type": "REG_SZ", "raw_value": "text"},
-        {"exists": True, "type": "REG_SZ"},
-        {"exists": True, "raw_value": ["0x100"]},
-        {"exists": True, "raw_value": None},
-    ],
-)
-def test_discovery_skips_what_is_not_binary(value):
-    found = find_endpoints(Machine({"exists": True, "sub_keys": ["{A}"]}, value))
-    assert found == ((), ("{A}: DhcpInterfaceOptions is not binary",))
-
-
-def test_discovery_skips_what_can_not_be_read():
-    denied = {"failed": True, "msg": "Requested registry access is not allowed: access denied"}
-    found = find_endpoints(Machine({"exists": True, "sub_keys": ["{A}"]}, denied))
+def test_discovery_says_why_nothing_can_be_read():
+    machine = Machine(gave({"failure": "Unknown", "message": "Access is denied", "part": "script"}))
+    found = find_endpoints(machine)
     assert found.endpoints == () and "local administrator" in found.skipped[0]
-    found = find_endpoints(Machine(denied))
-    assert found.endpoints == () and found.skipped[0].startswith(
-        "win1: ansible.windows.win_reg_stat did not do its work"
-    )
-    assert find_endpoints(Machine({"exists": False})) == ((), ())
+    assert found.skipped[0].startswith("win1: PowerShell did not do its work")
+    assert machine.lost is None, "its endpoint may come from elsewhere"
