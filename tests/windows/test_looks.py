@@ -17,6 +17,7 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_ut
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils.faulty import (
     DOCUMENT,
     FAULTS,
+    LONG,
     TIMEOUT,
     on_windows,
     serving,
@@ -38,19 +39,19 @@ CALLS.update(
         "a POST to nobody": ("connection refused", lambda transport, url: transport.post(url, POST, b"{}", TIMEOUT)),
         "a wait that ends at once": (
             "nothing wrong",
-            lambda transport, url: transport.get_until_changed(url, HEADERS, TIMEOUT, b"{}", 0.2, 60.0),
+            lambda transport, url: transport.get_until_changed(url, HEADERS, LONG, b"{}", 0.2, 60.0),
         ),
         "a wait that fails at once": (
             "500",
-            lambda transport, url: transport.get_until_changed(url, HEADERS, TIMEOUT, b"{}", 0.2, 60.0),
+            lambda transport, url: transport.get_until_changed(url, HEADERS, LONG, b"{}", 0.2, 60.0),
         ),
         "a wait without a change": (
             "nothing wrong",
-            lambda transport, url: transport.get_until_changed(url, HEADERS, TIMEOUT, DOCUMENT, 0.25, 1.0),
+            lambda transport, url: transport.get_until_changed(url, HEADERS, LONG, DOCUMENT, 0.25, 1.0),
         ),
         "a wait of 304s": (
             "304",
-            lambda transport, url: transport.get_until_changed(url, HEADERS, TIMEOUT, b"{}", 0.25, 1.0),
+            lambda transport, url: transport.get_until_changed(url, HEADERS, LONG, b"{}", 0.25, 1.0),
         ),
     }
 )

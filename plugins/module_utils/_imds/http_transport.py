@@ -179,7 +179,10 @@ class _Response(http.client.HTTPResponse):
     def begin(self) -> None:
         if self.headers is not None:
             return
+        head: Any = _Head(self.fp)
+        whole, self.fp = self.fp, head
         super().begin()
+        self.fp = whole
         framing = framing_of(_values(self.headers, "Content-Length"), _values(self.headers, "Transfer-Encoding"))
         has_body = self.status not in (204, 304) and self.status >= 200
         self.chunked = framing.chunked and has_body
@@ -192,6 +195,22 @@ class _Response(http.client.HTTPResponse):
         if len(line) > _LONGEST_LINE:
             raise BadFraming("the line of a chunk's size never ends")
         return chunk_size(line)
+
+
+class _Head:
+    """The lines of an answer up to its body: http.client takes the end of the connection for their end, and part of a line for one."""
+
+    def __init__(self, lines: Any) -> None:
+        self._lines = lines
+        self._is_begun = False
+        self.close, self.flush = lines.close, lines.flush
+
+    def readline(self, size: int) -> bytes:
+        line: bytes = self._lines.readline(size)
+        if not line.endswith(b"\n") and len(line) < size and (line or self._is_begun):
+            raise BadFraming("it broke off inside its headers")
+        self._is_begun = line not in (b"\r\n", b"\n")  # after "100 Continue" another head begins
+        return line
 
 
 def response_class(deadline: DeadlineNow) -> Type[http.client.HTTPResponse]:

@@ -27,6 +27,9 @@ UNBROKEN = 10.0
 """Seconds from one request to the next after which an event may have started and ended unseen: what came in between may be as old as the
 first one."""
 
+# In a header's value. What .NET takes for a blank there (NUL, CR, LF) is none of them.
+_CONTROL = re.compile(r"[\x01-\x08\x0b\x0c\x0e-\x1f\x7f]")
+
 _CHUNK_SIZE = re.compile(rb"[0-9A-Fa-f]{1,8}\Z")
 
 
@@ -111,6 +114,8 @@ def whole(answer: Answer, url: str, posted: bool = False) -> Answer:
     :arg posted: whether it is the answer to a POST, whose body nobody has specified: it brings nothing but the status
     :raises BrokenAnswer: when it was cut, or does not say how long it is
     """
+    if any(_CONTROL.search(value) for value in answer.headers.values()):
+        raise _broken(f"What {url} sent is not HTTP (a control character in a header).", answer, url)
     try:
         framing = framing_of(answer.headers.get("content-length", ""), answer.headers.get("transfer-encoding", ""))
     except BadFraming as error:

@@ -125,7 +125,9 @@ function Send-Request($Request) {
         } while ($read.Result -gt 0)
         $part = 'whole'
         $found = @{}
-        foreach ($name in $response.Headers.AllKeys) { $found[$name.ToLowerInvariant()] = $response.Headers[$name] }
+        $sent = $response.Headers       # only once: PowerShell 7 has some of them the next time
+        if ($null -eq $sent) { return @{ failure = 'InvalidResponse'; message = 'a control character in a header' } }
+        foreach ($name in $sent.AllKeys) { $found[$name.ToLowerInvariant()] = $sent[$name] }
         $text = [System.Convert]::ToBase64String($content.ToArray())
         return @{ status = [int]$response.StatusCode; headers = $found; body = $text }
     }

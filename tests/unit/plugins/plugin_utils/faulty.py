@@ -156,6 +156,20 @@ FAULTS = {
         BrokenAnswer,
         [],  # see ON_WINDOWS
     ),
+    "status line cut short": (says(b"HTTP/1.1 200"), BrokenAnswer, []),
+    "a control character in a header": (
+        says(head(b"200 OK", len(DOCUMENT), b"X-Of: a\x01b\r\n") + DOCUMENT),
+        BrokenAnswer,
+        [
+            failed("InvalidResponse", "a control character in a header", "whole"),
+            failed("ServerProtocolViolation", "The server committed a protocol violation."),
+        ],
+    ),
+    "a blank in a header, in other characters": (
+        says(head(b"200 OK", len(DOCUMENT), b'X-Of: a\tb\x00c\r\n d\r\nETag: "2"\r\n') + DOCUMENT),
+        200,
+        [],
+    ),
     "no length, and cut before the body": (
         says(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n"),
         BrokenAnswer,
@@ -196,7 +210,7 @@ FAULTS = {
 
 # What .NET can't tell from a connection that was closed without an answer. It is an error all the same.
 ON_WINDOWS = {
-    "head cut short": (
+    name: (
         Unreachable,
         [
             failed("UnknownError", "The response ended prematurely"),
@@ -204,6 +218,7 @@ ON_WINDOWS = {
             failed("ConnectionClosed", "The underlying connection was closed: The connection was closed unexpectedly."),
         ],
     )
+    for name in ("status line cut short", "head cut short")
 }
 
 

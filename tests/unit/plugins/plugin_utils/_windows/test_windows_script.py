@@ -93,7 +93,7 @@ def test_it_reads_every_key_that_is_sent_and_no_other():
 
 def test_every_failure_it_makes_up_is_known():
     made_up = set(re.findall(r"failure = '(\w+)'", CODE))
-    assert made_up == {"PowerShell", "Timeout", "TooLarge", "Unknown", "Skipped", "Changed", "Busy"}
+    assert made_up == {"PowerShell", "Timeout", "TooLarge", "Unknown", "Skipped", "Changed", "Busy", "InvalidResponse"}
     known = windows_transport._TOO_SLOW | windows_transport._NOT_HTTP | windows_transport._ENDED
     assert made_up <= known | {"TooLarge", "PowerShell", "Skipped", "Changed", "Busy"}
     assert set(re.findall(r"\$failure = '(\w+)'", CODE)) == {"Unknown"}
