@@ -6,6 +6,7 @@
 Private to this collection.
 """
 
+import re
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
 from .._text import listed, one_line
@@ -55,16 +56,22 @@ def _complete(step: Step, host: Host, system: str) -> Words:
     )
 
 
+_BACKEND = re.compile(r"[A-Za-z0-9_.:-]+\Z")  # letters that HAProxy allows
+
+
 def _ours(step: Step, initial: Mapping[str, Any]) -> Optional[Step]:
     """Where the server was in service; where an administrator had taken it out, it stays out.
 
-    The initial state has ``servers``: its status in HAProxy, by ``LOAD BALANCER/BACKEND``.
+    The initial state has ``servers``: its status in HAProxy, by ``LOAD BALANCER/BACKEND``. It comes out of the machine's own mark: whom the
+    controller calls, and what goes to HAProxy, is not the machine's to say.
     """
     targets = []
     for place, status in initial["servers"].items():
         balancer, _slash, backend = place.partition("/")
-        if not status.startswith(("MAINT", "DRAIN")):
-            targets.append({"load_balancer": balancer, "backend": backend})
+        is_named = backend in step["backends"] if step["backends"] else _BACKEND.match(backend)
+        if balancer in step["load_balancers"] and is_named and not status.startswith(("MAINT", "DRAIN")):
+            was_down = {"was_down": True} if status.startswith("DOWN") else {}
+            targets.append({"load_balancer": balancer, "backend": backend, **was_down})
     return dict(step, targets=targets) if targets else None
 
 
@@ -164,14 +171,19 @@ def _sessions(step: Step, direction: str, result: TaskResult) -> Verdict:
 
 
 def _up(step: Step, direction: str, result: TaskResult) -> Verdict:
-    """While the server comes up. One that just left maintenance is "UP 1/3" until a check has passed."""
+    """While the server comes up. One that just left maintenance is "UP 1/3" until a check has passed. Where it was down before, it may be so after."""
     if result.get("failed"):
         return Verdict(True)
+    note = ""
     for item in rounds(result):
         statuses = _states(item, "status")
-        if any(status not in ("UP", "no check") for status in statuses):
-            return Verdict(False, f"{_balancer(item)}: HAProxy shows {step['server']} as {listed(statuses)}, not as UP")
-    return Verdict(True)
+        shows = f"{_balancer(item)}: HAProxy shows {step['server']} as {listed(statuses)}"
+        if all(status in ("UP", "no check") for status in statuses):
+            continue
+        if not (item.get("__drain_target") or {}).get("was_down"):
+            return Verdict(False, f"{shows}, not as UP")
+        note = f"{shows}, as it was down before"
+    return Verdict(True, "", note)
 
 
 TYPE = StepType(

@@ -123,6 +123,21 @@ def test_where_an_administrator_had_taken_the_server_out_it_is_not_ours():
     left = ours("haproxy", {"servers": before}, load_balancers=["lb"])
     assert left["targets"] == [
         {"load_balancer": "lb1", "backend": "www"},
-        {"load_balancer": "lb2", "backend": "www"},
+        {"load_balancer": "lb2", "backend": "www", "was_down": True},
     ]
     assert ours("haproxy", {"servers": {"lb1/www": "MAINT (via x/y)"}}, load_balancers=["lb1"]) is None
+
+
+def test_a_machines_mark_names_no_load_balancer_and_no_backend_of_its_own():
+    """The controller would connect to whatever host it names, and send the become password there."""
+    forged = {"attacker/www": "UP", "lb1/www; shutdown sessions server www/web2": "UP", "lb1/": "UP", "lb1/www": "UP"}
+    assert ours("haproxy", {"servers": forged}, load_balancers=["lb1"])["targets"] == [
+        {"load_balancer": "lb1", "backend": "www"}
+    ]
+    assert ours("haproxy", {"servers": forged}, load_balancers=["lb1"], backends=["api"]) is None
+
+
+def test_a_server_that_was_down_before_need_not_come_up():
+    was_down = {"load_balancer": "lb2", "was_down": True}
+    found = judge("up", shown("UP"), shown("DOWN", __drain_target=was_down))
+    assert found == (True, "", "lb2: HAProxy shows web1 as DOWN, as it was down before")
