@@ -7,38 +7,26 @@ Private to this collection.
 """
 
 import re
-from typing import Any, Mapping
+from typing import Any
 
-MAINTAIN = {
+VARIABLES = {
     "endpoint": "azure_maintenance_endpoint",
     "resource_name": "azure_maintenance_resource_name",
-    "discover": "maintain_discover",
-    "api_version": "maintain_api_version",
-    "timeout": "maintain_timeout",
-    "first_timeout": "maintain_first_timeout",
-}
-WATCHER = {
-    "endpoint": "azure_maintenance_endpoint",
-    "resource_name": "azure_maintenance_resource_name",
-    "discover": "watcher_discover",
-    "api_version": "watcher_api_version",
-    "timeout": "",  # a watcher's are not to be set
+    "api_version": "azure_maintenance_api_version",
+    "timeout": "",  # of a role these are not to be set
     "first_timeout": "",
 }
 
-_OPTION = re.compile(rf"( \()?(?:[Tt]he )?\boption ({'|'.join(sorted(MAINTAIN, reverse=True))})\b(\))?")
+_OPTION = re.compile(rf"( \()?(?:[Tt]he )?\boption ({'|'.join(sorted(VARIABLES, reverse=True))})\b(\))?")
 _SENTENCES = ("msg", "message", "problem", "why")
 
 
-def with_variables(text: str, variables: Mapping[str, str]) -> str:
-    """A message in which each option is the variable that the user sets.
-
-    :arg variables: by option; "" for one that has none: what names it in brackets is left out
-    """
+def with_variables(text: str) -> str:
+    """A message in which each option is the variable that the user sets. Where it has none, what names it in brackets is left out."""
 
     def named(found: Any) -> str:
         before, option, after = found.group(1) or "", found.group(2), found.group(3) or ""
-        variable = variables[option]
+        variable = VARIABLES[option]
         if not variable and before and after:
             return ""
         return before + (variable or found.group(0).strip(" ()")) + after
@@ -46,15 +34,13 @@ def with_variables(text: str, variables: Mapping[str, str]) -> str:
     return _OPTION.sub(named, text)
 
 
-def answers_with_variables(value: Any, variables: Mapping[str, str]) -> Any:
+def answers_with_variables(value: Any) -> Any:
     """The same of all sentences of a machine's answers."""
     if isinstance(value, list):
-        return [answers_with_variables(one, variables) for one in value]
+        return [answers_with_variables(one) for one in value]
     if not isinstance(value, dict):
         return value
     return {
-        key: with_variables(one, variables)
-        if key in _SENTENCES and isinstance(one, str)
-        else answers_with_variables(one, variables)
+        key: with_variables(one) if key in _SENTENCES and isinstance(one, str) else answers_with_variables(one)
         for key, one in value.items()
     }

@@ -134,7 +134,7 @@ PHASES = ("preparing", "prepared", "recovering", "half")
 _KEEP = {"drain": "role drain's own recovery", "watcher": "the machine's own watcher"}
 """Holders whose marks nobody takes over because their lease has run out: by kind, who takes them back."""
 
-_STATES = (WAITING, BEGUN, DONE, FAILED, TAKING_BACK, TAKEN_BACK, NOT_TAKEN_BACK)
+STATES = (WAITING, BEGUN, DONE, FAILED, TAKING_BACK, TAKEN_BACK, NOT_TAKEN_BACK)
 _NUMBER = (int, float)
 _FORM: Dict[str, Any] = {
     "number": int,
@@ -303,7 +303,7 @@ def parsed(text: str) -> Mark:
         raise MarkUnreadable(f"its note is {shown(mark['note'])}")
     for step in mark["steps"]:
         _check(step, _STEP_FORM, "of a step ")
-        if step["state"] not in _STATES or not isinstance(step.get("before"), (dict, type(None))):
+        if step["state"] not in STATES or not isinstance(step.get("before"), (dict, type(None))):
             raise MarkUnreadable(f"what it says of step {one_line(step['key'])} can't be understood")
         if not isinstance(step.get("budget", 0.0), _NUMBER):
             raise MarkUnreadable(f"the budget of step {one_line(step['key'])} is {shown(step['budget'])}")

@@ -28,6 +28,9 @@ from .schema import Call, EventState, MachineState, Record, Tries
 PAUSE = 2.0
 """Seconds from one try of an approval to the next."""
 
+TAKEOVER = 30.0
+"""Seconds for which a machine tries before another one does."""
+
 
 class Approver(NamedTuple):
     """A machine as one that could approve an event.
@@ -53,9 +56,7 @@ class Choice(NamedTuple):
     words: str
 
 
-def next_approver(
-    event: Event, approvers: Sequence[Approver], tries: Tries, at: float, takeover: float, left: float
-) -> Choice:
+def next_approver(event: Event, approvers: Sequence[Approver], tries: Tries, at: float, left: float) -> Choice:
     """Who approves an event that is ready.
 
     :arg approvers: the machines of the run, in the order of the inventory
@@ -71,7 +72,7 @@ def next_approver(
     if not order:
         who = "machine that it deletes" if event.may_terminate else "machine that was shown it"
         return Choice("", PAUSE, f"no {who} can be asked")
-    host = _whose_turn(order, tries, at, takeover)
+    host = _whose_turn(order, tries, at)
     wait = tries["last"] + PAUSE - at
     if host == tries["by"] and wait > 0:
         return Choice("", wait, f"{host} tries again in a moment: {tries['note']}")
@@ -92,9 +93,9 @@ def in_order(event: Event, approvers: Sequence[Approver]) -> list[str]:
     return [approver.host for approver in able]
 
 
-def _whose_turn(order: Sequence[str], tries: Tries, at: float, takeover: float) -> str:
+def _whose_turn(order: Sequence[str], tries: Tries, at: float) -> str:
     by, had = tries["by"], tries["tried"]
-    if by in order and by not in had and at - tries["since"] < takeover:
+    if by in order and by not in had and at - tries["since"] < TAKEOVER:
         return by
     # When everybody has had a turn, they begin anew; whoever was last is not the first again.
     fresh = [host for host in order if host != by and host not in had]
@@ -201,7 +202,7 @@ def choice_of(record: Record, key: str, entry: EventState, at: float) -> Choice 
     left, tries = not_before(entry) - at, entry["approval"]["tries"]
     if entry["approval"]["sent"]:
         tries = {**tries, "accepted": ""}
-    choice = next_approver(event_of(entry), approvers, tries, at, record["same"]["takeover"], left)
+    choice = next_approver(event_of(entry), approvers, tries, at, left)
     if choice.host or choice.wait is None:
         return choice
     shown = [machine for machine in record["hosts"].values() if key in machine["shows"]]
@@ -321,10 +322,10 @@ def take_lost_approval(record: Record, host: str, ids: list[str], why: str, unse
 
 def take_approval(record: Record, host: str, ids: list[str], answer: Mapping[str, Any], at: float) -> None:
     """What the approver answered."""
-    approved = {str(event_id).upper() for event_id in answer.get("approved") or ()}
-    already = {str(event_id).upper() for event_id in answer.get("already") or ()}
-    refused = {str(item["id"]).upper(): item for item in answer.get("not_approved") or ()}
-    unanswered = {str(event_id).upper() for event_id in answer.get("unanswered") or ()}
+    approved = {event_id.upper() for event_id in answer.get("approved", ())}
+    already = {event_id.upper() for event_id in answer.get("already", ())}
+    refused = {item["id"].upper(): item for item in answer.get("not_approved", ())}
+    unanswered = {event_id.upper() for event_id in answer.get("unanswered", ())}
     for event_id in ids:
         key = event_id.upper()
         entry = record["events"][key]

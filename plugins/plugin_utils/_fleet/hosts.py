@@ -139,15 +139,15 @@ def take_answer(machine: MachineState, answer: Mapping[str, Any], ended: float, 
     machine["lost"], machine["failures"], machine["hung"], machine["again"] = "", 0, 0, 0.0
     machine["left"] = False
     machine["answered"] = at
-    machine["boot_id"] = str(answer.get("boot_id") or "")
+    machine["boot_id"] = answer.get("boot_id", "")
     machine["uptime"] = answer.get("uptime")
     machine["heard"] = answer.get("heard")
     machine["watcher"] = answer.get("watcher")
-    machine["confirmations"] = [str(event_id).upper() for event_id in answer.get("yes") or ()]
-    machine["recovered_by_force"] = [str(event_id).upper() for event_id in answer.get("put_back") or ()]
+    machine["confirmations"] = [event_id.upper() for event_id in answer.get("yes", ())]
+    machine["recovered_by_force"] = [event_id.upper() for event_id in answer.get("put_back", ())]
     machine["hold"] = answer.get("hold")
     _take_mark(machine, answer.get("mark"), at)
-    machine["mark_at"] = ended - float(answer.get("age") or 0.0)
+    machine["mark_at"] = ended - answer.get("age", 0.0)
 
 
 def _take_mark(machine: MachineState, mark: dict[str, Any] | None, at: float) -> None:
@@ -161,7 +161,7 @@ def _take_mark(machine: MachineState, mark: dict[str, Any] | None, at: float) ->
     machine["mark"] = mark
     if mark and "number" in mark:
         # A call whose number is no higher would be refused.
-        machine["number"] = max(machine["number"], int(mark["number"]))
+        machine["number"] = max(machine["number"], mark["number"])
         machine["boot_before"] = mark["boot_id"]
 
 
@@ -184,13 +184,13 @@ def take_hello(record: Record, machine: MachineState, answer: Mapping[str, Any],
     """Who the machine says it is. What it could not learn it is asked again."""
     machine["asked"] = at
     machine["hello_problem"] = first_line(answer.get("problem"), 1000)
-    machine["vm_id"] = str(answer.get("vm_id") or machine["vm_id"])
-    machine["spot"] = machine["spot"] or str(answer.get("priority") or "").lower() == "spot"
-    name = str(answer.get("resource_name") or "")
+    machine["vm_id"] = answer.get("vm_id") or machine["vm_id"]
+    machine["spot"] = machine["spot"] or answer.get("priority", "").lower() == "spot"
+    name = answer.get("resource_name", "")
     if name:
         machine["contradiction"] = _contradiction(machine, name)
         machine["resource_name"], machine["confirmed"] = name, True
-    group = str(answer.get("placement_group") or "")
+    group = answer.get("placement_group", "")
     machine["placement_group"] = group or machine["placement_group"]
     if group and not machine["declared_scope"] and not machine["split"] and machine["scope"] == machine["host"]:
         # Azure itself calls a placement group a scope; what the inventory declares wins (S4.17).

@@ -30,9 +30,7 @@ def with_lost_mark(record: Record, machine: MachineState, answer: Mapping[str, A
     :arg machine: as it was before this answer
     """
     known = machine["mark"]
-    by_person = known is not None and set(mark_keys(machine)) <= {
-        str(event).upper() for event in answer.get("put_back") or ()
-    }
+    by_person = known is not None and set(mark_keys(machine)) <= {event.upper() for event in answer.get("put_back", ())}
     recovered = by_person or any(
         one.get("state") == "recovered" and one.get("steps") for one in answer.get("answers") or ()
     )

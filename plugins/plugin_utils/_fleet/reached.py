@@ -71,7 +71,7 @@ def _was_by_its_watcher(record: Record, key: str, machine: MachineState, at: flo
     event starts. After the start it prepares for nothing, and what was under way then it notes as unprepared."""
     if whose(record, machine, at) != WATCHER or not was_prepared(record, machine, key, at):
         return False
-    said = ((machine["mark"] or {}).get("note") or {}).get("said") or {}
+    said = (machine["mark"] or {}).get("note", {}).get("said", {})
     return not any(event_id.upper() == key and "started_unprepared" in words for event_id, words in said.items())
 
 

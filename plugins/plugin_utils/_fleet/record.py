@@ -232,12 +232,12 @@ def _take_look(record: Record, machine: MachineState, found: Mapping[str, Any], 
         machine["look_problem"] = why if has_failed(found) else nothing
         return []
     note_incarnation(record, machine, found["incarnation"], at)
-    age = float(found.get("age") or 0.0)
+    age = found.get("age", 0.0)
     got = ended - age
     machine["looked"] = got
     machine["look_problem"], machine["incarnation"] = "", found["incarnation"]
     machine["shows"] = sorted(event.key for event in events_of(found))
-    machine["unreadable"] = sorted(unusable["id"] for unusable in found.get("unusable_events") or ())
-    began = float(found.get("began") or 0.0)
-    began, since, asked = (ended - max(float(found.get(key, began)), age) for key in ("began", "since", "asked"))
+    machine["unreadable"] = sorted(unusable["id"] for unusable in found.get("unusable_events", ()))
+    began = found.get("began", 0.0)
+    began, since, asked = (ended - max(found.get(key, began), age) for key in ("began", "since", "asked"))
     return [Look(machine["host"], found, began, since, asked, got)]

@@ -13,10 +13,12 @@ import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from ...module_utils._imds.option_names import MAINTAIN, answers_with_variables
+from ...module_utils._imds.option_names import answers_with_variables
 from ...module_utils._machine.imds_requests import AGES
 from ...module_utils._machine.program import lost as nothing
+from .answer_schema import CHARACTERS, Misfit, fitted
 from .bundle import MODULE_UTILS, Program
+from .lost import unusable
 
 LIMIT = 10.0  # seconds of a call
 MORE_THAN_WAIT = 15.0  # seconds that a call may take longer than the wait in it
@@ -50,6 +52,7 @@ class Call:
         self.interpreter = interpreter
         self._folders = list(folders)
         self._program = program
+        self.asked = call
         # Dates of YAML, and in old cores texts out of a vault, are no JSON.
         self._call = json.dumps(call, default=str).encode("ascii")
         self._marker = f"azure_maintenance {secrets.token_hex(8)} "
@@ -65,33 +68,42 @@ class Call:
     def answer(self, stdout: str) -> dict[str, Any] | None:
         """What the program said, among whatever else was printed; None when it did not get that far."""
         _noise, found, rest = stdout.rpartition(self._marker)
+        if len(rest) > CHARACTERS:
+            return {"lost": unusable(f"it has more than {CHARACTERS} characters")}
         try:
             answer = json.JSONDecoder().raw_decode(rest)[0] if found else None
+        except RecursionError:
+            return {"lost": unusable("it is nested too deeply")}
         except ValueError:  # it was cut
             return None
         return answer if isinstance(answer, dict) else None
 
 
-def result(answer: Mapping[str, Any], seconds: float, wall: float) -> dict[str, Any]:
-    """What the action returns of an answer.
+def result(said: Mapping[str, Any], call: Mapping[str, Any], seconds: float, wall: float) -> dict[str, Any]:
+    """What the action returns of an answer; as ``lost`` why it can't be used, where it is not what a machine may answer.
 
+    :arg said: the answer as it came
+    :arg call: what it answers: ``requests`` and ``steps``
     :arg seconds: what the call took here, with the way there and back, by which the looks in it have aged
     :arg wall: the Unix time here when it came
     """
-    found = {key: answer.get(key) for key in [*nothing(""), "age"]}
-    found["answers"] = answers_with_variables(found["answers"], MAINTAIN)
-    on_the_way = max(0.0, seconds - (found["took"] or 0.0))
-    if found["took"] is not None:
-        found["took"] = round(found["took"] + on_the_way, 3)
-        # Of what is said of the mark: a run may have been stopped while the answer was on its way.
-        found["age"] = round(on_the_way + (answer.get("age") or 0.0), 3)
-    for one in found["answers"] or ():
+    try:
+        answer = fitted(said, call)
+    except Misfit as error:
+        return nothing(unusable(str(error)))
+    if answer["lost"]:
+        return nothing(answer["lost"])
+    answer["answers"] = answers_with_variables(answer["answers"])
+    on_the_way = max(0.0, seconds - answer["took"])
+    answer["took"] = round(answer["took"] + on_the_way, 3)
+    # Of what is said of the mark: a run may have been stopped while the answer was on its way.
+    answer["age"] = round(on_the_way + answer.get("age", 0.0), 3)
+    for one in answer["answers"]:
         if "wall" in one:
             one["ahead"] = round(_ahead(one.pop("wall"), wall - seconds, wall), 1)
-        for look in (one, one.get("look")):
-            if isinstance(look, dict) and "age" in look:
-                look.update((key, look[key] + on_the_way) for key in AGES if key in look)
-    return found
+        for look in (one, one.get("look", {})):
+            look.update((key, look[key] + on_the_way) for key in AGES if key in look)
+    return answer
 
 
 def _ahead(wall: float, began: float, ended: float) -> float:

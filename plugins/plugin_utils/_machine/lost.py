@@ -72,6 +72,11 @@ def not_put(reason: str) -> str:
     return f"The program of this collection could not be put there ({one_line(reason, 300)}). {_known(reason)}".strip()
 
 
+def unusable(why: str) -> str:
+    """:arg why: what of the answer does not fit, or that it is too large"""
+    return f"Its answer can't be used: {why}."
+
+
 def no_answer(interpreter: str, status: int, stdout: str, stderr: str) -> str:
     """What the program's end says that came without its answer.
 

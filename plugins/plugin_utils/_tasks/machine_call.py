@@ -69,11 +69,7 @@ CALL: dict[str, dict[str, Any]] = dict(
 )
 OPTIONS: dict[str, dict[str, Any]] = dict(
     endpoint=dict(type="str"),
-    discover=dict(type="bool"),
     api_version=dict(type="str"),
-    timeout=dict(type="float"),
-    first_timeout=dict(type="float"),
-    wait_sleep=dict(type="float"),
     folder=dict(type="str"),
     # Seconds of a call that does not say it; 0 for as many as the system's machines have
     call_timeout=dict(type="float", default=0.0),
@@ -187,7 +183,7 @@ class MachineCallAction(ActionBase):
         if answer["lost"]:
             is_slow = not self.is_cut and time.monotonic() >= until
             return dict(answer, lost=too_slow(seconds)) if is_slow else answer
-        return result(answer, steady() - started, time.time())
+        return result(answer, call, steady() - started, time.time())
 
     def execute(self, task_vars: Mapping[str, Any], until: float) -> Execute:
         """Has the PowerShell that stays on the machine carry out requests, or calls a module there.
@@ -216,7 +212,9 @@ class MachineCallAction(ActionBase):
             return nothing(no_answer(call.interpreter, done["rc"], done["stdout"], done["stderr"]))
         if "unwritable" in answer:
             return nothing(not_put(answer["unwritable"]))
-        return answer if "missing" in answer else result(answer, steady() - started, time.time())
+        if "missing" in answer and not with_program:
+            return answer
+        return result(answer, call.asked, steady() - started, time.time())
 
     def _folders(self) -> list[str]:
         """Where the program may be: where Ansible puts modules, and in memory for machines whose disk takes nothing."""

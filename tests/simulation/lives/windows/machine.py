@@ -243,7 +243,7 @@ class WindowsMachine(Machine):
         if process.result is None or process.result["lost"]:
             return self._lost((process.result or {"lost": "it was killed"})["lost"], began)
         now = self.clock.now
-        answer = call_of.result(process.result, now - began, WALL + now + self.clock.error)
+        answer = call_of.result(process.result, asked, now - began, WALL + now + self.clock.error)
         self._journal_looks(answer, run.name)
         return dict(answer, ended=now, heard=call_of.heard(answer, now))
 

@@ -80,10 +80,10 @@ def test_calls_of_all_kinds(tmp_path):
     )
     quick = found["quick"]
     assert quick["lost"] == "" and quick["number"] == 7 and quick["boot_id"] == "b" and quick["mark"] is None
-    assert [answer["request"]["do"] for answer in quick["answers"]] == ["look"]
+    assert [answer["msg"] for answer in quick["answers"]] == ["played:"]
     assert 0.5 < quick["answers"][0]["age"] < 600  # longer by what it took on the way
     assert quick["answers"][0]["began"] - quick["answers"][0]["age"] == pytest.approx(0.5)
-    assert found["noisy"]["lost"] == "" and found["noisy"]["answers"][0]["request"]["play"] == "noise"
+    assert found["noisy"]["lost"] == "" and found["noisy"]["answers"][0]["msg"] == "played: noise"
 
     assert found["hangs"]["lost"] == (
         "It gave no answer within 500 s, and the call was ended: the machine or the network to it hangs."
@@ -122,6 +122,6 @@ def test_check_mode_changes_nothing(tmp_path):
     requests = [{"do": "look"}, {"do": "go"}, {"do": "approve", "ids": ["x"]}, {"do": "take_off"}, {"do": "hello"}]
     found, _printed = call(tmp_path, {"web1": {"requests": json.dumps(requests)}}, check_mode=True)
     look, go, approve, take_off, hello = found["web1"]["answers"]
-    assert look["request"]["do"] == "look" and hello["request"]["do"] == "hello"
+    assert look["msg"] == "played:" and hello["resource_name"] == "vm1"
     assert go["state"] == "refused" and go["why"] == take_off["problem"] == "check mode: nothing is changed"
     assert [entry["reason"] for entry in approve["not_approved"]] == ["check_mode"]

@@ -13,11 +13,21 @@ import time
 marker = sys.argv[1]
 call = json.loads(sys.stdin.buffer.read().decode("utf-8"))
 play = call["requests"][0].get("play", "") if call["requests"] else ""
+ages = {"began": 1.0, "since": 1.0, "asked": 1.0, "age": 0.5}
+nothing = {"events": [], "unusable_events": [], "incarnation": 1, "resource_name": None, "failure": None}
+answers = {
+    "look": {**nothing, **ages, "msg": f"played: {play}"},
+    "hello": {"resource_name": "vm1", "placement_group": "", "vm_id": "", "priority": "", "problem": ""},
+}
 answer = {
-    "answers": [{"age": 0.5, "began": 1.0, "request": request} for request in call["requests"]],
+    "answers": [answers[request["do"]] for request in call["requests"]],
     "mark": None,
+    "put_back": [],
     "yes": [],
+    "hold": None,
+    "watcher": None,
     "boot_id": "b",
+    "uptime": 7.0,
     "took": 0.001,
     "number": call["options"]["number"],
     "fenced": "",

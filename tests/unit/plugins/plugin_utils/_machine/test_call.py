@@ -60,43 +60,87 @@ def test_the_answer_of_another_call_is_none():
     assert made().answer(f"azure_maintenance {marker(made())}{{}}") is None
 
 
-def answered(**more):
+AGES = {"began": 3.0, "since": 3.0, "asked": 2.0, "age": 1.0}
+LOOK = {
+    "events": [],
+    "unusable_events": [],
+    "incarnation": 3,
+    "resource_name": "vm1",
+    "failure": None,
+    "msg": "",
+    **AGES,
+}
+APPROVAL = {
+    "approved": [],
+    "already": [],
+    "unanswered": [],
+    "not_approved": [],
+    "failure": None,
+    "msg": "",
+    "look": LOOK,
+}
+
+
+def answered(took, answers=(), **more):
     nothing = dict(mark=None, yes=[], boot_id="b", uptime=1.0, number=1, fenced="", ask=[], elsewhere=None, lost="")
-    return dict(nothing, **more)
+    return dict(nothing, put_back=[], hold=None, watcher=None, took=took, answers=list(answers), **more)
+
+
+def came(answer, *does, seconds, wall=0.0):
+    """What the action returns of an answer to these requests."""
+    return calls.result(answer, {"requests": [{"do": do} for do in does], "steps": []}, seconds, wall)
+
+
+def ages(look):
+    return {key: look[key] for key in AGES}
 
 
 def test_a_look_has_aged_on_its_way():
-    answers = [{"age": 1.0, "began": 3.0}, {"approved": [], "look": {"age": 0.0, "began": 0.5}}, {"look": None}, {}]
-    found = calls.result(answered(took=4.0, answers=answers), 5.5, 0.0)["answers"]
-    assert found == [
-        {"age": 2.5, "began": 4.5},
-        {"approved": [], "look": {"age": 1.5, "began": 2.0}},
-        {"look": None},
-        {},
-    ]
+    found = came(answered(4.0, [LOOK, APPROVAL, {}]), "look", "approve", "release", seconds=5.5)["answers"]
+    assert ages(found[0]) == ages(found[1]["look"]) == {"began": 4.5, "since": 4.5, "asked": 3.5, "age": 2.5}
+    assert found[2] == {}
 
 
 def test_what_a_call_took_is_measured_here():
     """Else its looks, which have aged on their way, would seem to be from before the call."""
-    assert calls.result(answered(took=4.0, answers=[]), 5.5, 0.0)["took"] == 5.5
-    assert calls.result(answered(took=4.0, answers=[]), 2.0, 0.0)["took"] == 4.0
+    assert came(answered(4.0), seconds=5.5)["took"] == 5.5
+    assert came(answered(4.0), seconds=2.0)["took"] == 4.0
 
 
 def test_a_clock_that_went_wrong_makes_no_look_younger():
-    found = calls.result(answered(took=4.0, answers=[{"age": 1.0, "began": 3.0}]), 2.0, 0.0)["answers"]
-    assert found == [{"age": 1.0, "began": 3.0}]
+    assert ages(came(answered(4.0, [LOOK]), "look", seconds=2.0)["answers"][0]) == AGES
 
 
 @pytest.mark.parametrize("wall, ahead", [(1000.0, 0.0), (998.0, 0.0), (1003.5, 3.5), (990.0, -5.0)])
 def test_a_clock_is_ahead_by_what_the_call_does_not_explain(wall, ahead):
-    found = calls.result(answered(took=4.0, answers=[{"wall": wall, "lacks": {}}]), 5.0, 1000.0)["answers"]
-    assert found == [{"ahead": ahead, "lacks": {}}]
+    ready = {"mark": "", "lacks": {}, "wall": wall}
+    found = came(answered(4.0, [ready]), "ready", seconds=5.0, wall=1000.0)["answers"]
+    assert found == [{"mark": "", "ahead": ahead, "lacks": {}}]
 
 
 def test_all_keys_are_always_there():
-    found = calls.result({"lost": "The machine program failed: OSError"}, 1.0, 0.0)
+    found = came({"lost": "The machine program failed: OSError"}, "look", seconds=1.0)
     assert found.pop("lost") == "The machine program failed: OSError"
-    assert set(found) >= set(answered(took=0, answers=[])) - {"lost"} and set(found.values()) == {None}
+    assert set(found) >= set(answered(0)) - {"lost"} and set(found.values()) == {None}
+
+
+def test_what_is_no_answer_of_a_machine_is_its_failure():
+    found = came(answered(4.0, [LOOK], uptime="long"), "look", seconds=1.0)
+    assert found.pop("lost") == "Its answer can't be used: uptime is no number from 0 to 1e+10."
+    assert set(found.values()) == {None}
+
+
+@pytest.mark.parametrize(
+    "said, why",
+    [
+        ('{"lost": "' + "x" * 8_000_000 + '"}', "it has more than 8000000 characters"),
+        ("[" * 200_000, "it is nested too deeply"),
+    ],
+)
+def test_what_would_hurt_the_controller_is_not_decoded(said, why):
+    call = made()
+    found = call.answer(f"azure_maintenance {marker(call)}{said}")
+    assert found == {"lost": f"Its answer can't be used: {why}."}
 
 
 def test_a_call_has_ten_seconds_and_a_waiting_one_fifteen_more_than_it_waits():
@@ -134,5 +178,5 @@ def test_an_approval_that_was_decided_too_long_ago_is_a_look_instead():
 
 def test_what_was_long_on_its_way_is_old_when_it_comes():
     """The run was stopped after the machine had answered, and before that was read."""
-    assert calls.result(answered(took=1.0, answers=[]), 15.0, 0.0)["age"] == 14.0
-    assert calls.result(dict(answered(took=15.0, answers=[]), age=2.5), 15.0, 0.0)["age"] == 2.5
+    assert came(answered(1.0), seconds=15.0)["age"] == 14.0
+    assert came(answered(15.0, age=2.5), seconds=15.0)["age"] == 2.5

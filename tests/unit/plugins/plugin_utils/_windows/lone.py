@@ -225,10 +225,9 @@ class Lone:
         options["holder"] = {"kind": "run", "run": "run-1", "job": "", "controller": "ctl1"}
         sent = action.timely(call["requests"], self.clock.now())
         started = self.clock.now()
-        answer = perform_on_windows(
-            "win1", self._execute, {"requests": sent, "options": options, "steps": self.plan["steps"]}, self.clock
-        )
-        came = action.result(answer, self.clock.now() - started, self.clock.wall())
+        asked = {"requests": sent, "options": options, "steps": self.plan["steps"]}
+        answer = perform_on_windows("win1", self._execute, asked, self.clock)
+        came = action.result(answer, asked, self.clock.now() - started, self.clock.wall())
         if came["lost"]:
             return came
         came["answers"] = action.as_asked(came["answers"], call["requests"], sent)
