@@ -101,8 +101,8 @@ REASONS: Dict[str, Row] = {
     "none_of_ours": Row("none of its machines is in the inventory", _AT_NOT_BEFORE, _AT_NOT_BEFORE),
     "ambiguous": Row(
         "{words}",
-        "remove one of these hosts from the inventory, or correct azure_maintenance_resource_name",
-        "remove one of these hosts from the inventory, or correct azure_maintenance_resource_name",
+        "do what this says, or correct azure_maintenance_resource_name",
+        "do what this says, or correct azure_maintenance_resource_name",
     ),
     "capacity": Row(
         "{words}",
@@ -240,6 +240,8 @@ def ends_by(reason: Reason, who: str, event_id: str) -> str:
         return reason.ends
     row = REASONS[reason.code]
     command = (
-        "ansible-playbook cloudops.azure_maintenance.approve -e event=" if who == RUN else "azure-maintenance approve "
+        "ansible-playbook cloudops.azure_maintenance.approve -e approve_event="
+        if who == RUN
+        else "azure-maintenance approve "
     )
     return (row.run if who == RUN else row.watcher).format(approve=command + shlex.quote(event_id))

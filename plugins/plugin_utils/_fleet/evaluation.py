@@ -22,7 +22,7 @@ from .marks import has_steps, holder_words, mark_keys, whose
 from .reports import happened, note
 from .run_events import TAKEN, event_of, is_open, is_recalled, not_before
 from .schema import EventState, MachineState, Record
-from .scopes import joined_groups, said_scope
+from .scopes import can_look, joined_groups, said_scope
 from .scopes import near as near_hosts
 
 SILENT = 60.0
@@ -76,25 +76,34 @@ def took_away(record: Record, host: str) -> bool:
 # ---- whom it affects, and what their policies say ----
 
 
-def matched(event: Event, names: Mapping[str, str], near: Collection[str]) -> tuple[list[str], list[str], list[str]]:
-    """Who is affected: machines of the run, in the order of the inventory; resources that are none of them; and sentences about resources that
-    are several machines of the run. These are all affected, and the event is not approved.
+def matched(
+    event: Event, names: Mapping[str, str], near: Collection[str], silent: Collection[str] = ()
+) -> tuple[list[str], list[str], list[str]]:
+    """Who is affected: machines of the run, in the order of the inventory; resources that are none of them; and sentences about resources for
+    which the event is not approved: several machines of the run have that name, and are all affected; or one of another scope has it, which is
+    none of the event's before a document of its own scope shows it, or one machine could have all others drained.
 
     A resource that names any machine of the run is never unknown.
 
     :arg names: the name in Azure of each machine of the run, by host ("" where it isn't known)
-    :arg near: hosts of the scopes in which the event was shown: of machines of one name these are meant
+    :arg near: hosts of the scopes in which the event was shown
+    :arg silent: hosts that can't say what they are shown
     """
     affected: set[str] = set()
     unknown: list[str] = []
     ambiguous: list[str] = []
     for resource in event.resources:
         same = [host for host, name in names.items() if name.lower() == resource.lower()]
-        meant = [host for host in same if host in near] or same
+        meant = [host for host in same if host in near] or [host for host in same if host in silent]
         affected.update(meant)
-        if not meant:
+        if not same:
             unknown.append(resource)
-        if len(meant) > 1:
+        elif not meant:
+            ambiguous.append(
+                f"it names the VM {resource!r}, which is {listed(same)}, and no document of that machine's scope shows the event: if this stays so, "
+                "correct azure_maintenance_scope"
+            )
+        elif len(meant) > 1:
             ambiguous.append(
                 f"it names the VM {resource!r}, and the inventory has it as {' and as '.join(meant)}: remove one of them, or "
                 "correct azure_maintenance_resource_name"
@@ -113,7 +122,8 @@ def match_and_decide(record: Record, at: float) -> None:
 
 def _match(record: Record, key: str, entry: EventState, names: dict[str, str], at: float) -> None:
     hosts = near_hosts(record, entry)
-    affected, entry["unknown"], entry["ambiguous"] = matched(event_of(entry), names, hosts)
+    silent = [host for host in names if not can_look(record["hosts"][host])]
+    affected, entry["unknown"], entry["ambiguous"] = matched(event_of(entry), names, hosts, silent)
     new = [host for host in affected if host not in entry["affected"]]
     if entry["affected"] and new:
         happened(record, at, "grown", f"it turns out to affect {listed(new)}, too", key)
@@ -138,7 +148,7 @@ def _decide(record: Record, entry: EventState, at: float) -> None:
     found_by = judged(event, notice, Judged(entry["judged_status"], entry["judged"]), is_acting(entry))
     entry["judged_status"], entry["judged"], entry["judged_by"] = found_by.status, found_by.notice, by
     if not entry["affected"]:
-        _note_decision(entry, {}, "", "", "none of its machines is in this run")
+        _note_decision(entry, {}, "", "", "; ".join(entry["ambiguous"]) or "none of its machines is in this run")
     else:
         rules = {host: parse_policy(record["hosts"][host]["options"]["policy"]) for host in entry["affected"]}
         found = decided(event, entry["judged"], rules, entry["judged_status"])

@@ -15,7 +15,7 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core.m
 )
 
 APPROVE_HERE = "azure-maintenance approve E1"
-APPROVE_BY_PLAYBOOK = "ansible-playbook cloudops.azure_maintenance.approve -e event=E1"
+APPROVE_BY_PLAYBOOK = "ansible-playbook cloudops.azure_maintenance.approve -e approve_event=E1"
 ITSELF = "by itself"
 
 # code: subject and words as a run gives them, its sentence, and how what ends it begins, for a run and for a watcher
@@ -66,7 +66,13 @@ CASES = {
         "run maintain",
     ),
     "none_of_ours": ("", "", "none of its machines is in the inventory", ITSELF, ITSELF),
-    "ambiguous": ("", "it names the VM 'vm1' twice", "it names the VM 'vm1' twice", "remove one", "remove one"),
+    "ambiguous": (
+        "",
+        "it names the VM 'vm1' twice",
+        "it names the VM 'vm1' twice",
+        "do what this says",
+        "do what this says",
+    ),
     "capacity": ("", "it waits for its turn", "it waits for its turn", ITSELF, ITSELF),
     "under_way": ("Reboot E2 of vm2", "", "Reboot E2 of vm2 is under way", ITSELF, ITSELF),
     "comes_first": ("Reboot E2 of vm2", "", "Reboot E2 of vm2 comes first", ITSELF, ITSELF),
