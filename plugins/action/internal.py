@@ -44,7 +44,7 @@ WORKS: dict[str, Any] = {
     "take_part": taking_part,
     "undo": undo,
 }
-"""Modules, each with ARGUMENTS, REQUIRED (one of each of these lists) and ``work``."""
+"""Modules, each with ARGUMENTS and ``work``."""
 
 
 class ActionModule(machine_call.MachineCallAction):
@@ -58,7 +58,7 @@ class ActionModule(machine_call.MachineCallAction):
         del tmp  # has had no effect for long
         work = WORKS[self._task.args["work"]]
         choice = dict(work=dict(type="str"))
-        arguments = self.validate_argument_spec({**choice, **work.ARGUMENTS}, required_one_of=work.REQUIRED)[1]
+        arguments = self.validate_argument_spec({**choice, **work.ARGUMENTS})[1]
         try:
             return dict(found, **work.work(self, task_vars, arguments))
         except Orphaned:

@@ -97,7 +97,7 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
-from ..plugin_utils._ansible import call
+from ..plugin_utils._ansible import call, is_windows
 
 
 def drain_steps(
@@ -113,7 +113,7 @@ def drain_steps(
     """The plan of one host."""
     # Not at the top: for one filter Ansible loads all those of a collection, in every worker, and compiles what they import.
     from ..module_utils._steps.step_type import SYSTEMS, Host
-    from ..plugin_utils._drain.plan import make_plan, system_of
+    from ..plugin_utils._drain.plan import make_plan
     from ..plugin_utils._drain.task_files import task_file
 
     if system not in SYSTEMS:
@@ -121,7 +121,7 @@ def drain_steps(
 
     def system_of_delegate(name: str) -> str:
         variables = (hostvars or {}).get(name)
-        return system_of(variables if isinstance(variables, Mapping) else {})
+        return "windows" if isinstance(variables, Mapping) and is_windows(variables) else "linux"
 
     about = Host(str(host), system, groups, system_of_delegate, functools.partial(task_file, search), float(timeout))
     # Not `about`, which holds the variables of all hosts: they are only to be looked at where a step needs it.

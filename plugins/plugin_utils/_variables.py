@@ -26,15 +26,29 @@ SET = ("maintain_result", "drain_result", "drain_recover_result", "rehearse_mach
 OF_PLAYBOOKS = ("azure_maintenance_hosts", "watcher_serial")
 """Variables of playbooks that no role reads: the hosts of a play, and how many at a time."""
 
+OF_BOTH = ("api_version", "endpoint", "policy", "prepare_before", "resource_name", "scope")
+GONE = (
+    *("azure_maintenance_report_age", "rehearse_vm"),
+    *(
+        f"maintain_{name}"
+        for name in ("discover", "first_timeout", "members", "slice", "takeover", "timeout", "wait_sleep")
+    ),
+    *(f"drain_{name}" for name in ("budget", "fail", "recover_budget", "revert_budget", "system")),
+    *(
+        f"watcher_{name}"
+        for name in ("boot_timeout", "discover", "history_bytes", "hook_paths", "interval", "look_timeout")
+    ),
+    *(f"watcher_{name}" for name in ("poll_timeout", "settle", "spool_bytes")),
+)
 RENAMED = {
+    **{f"{role}_{name}": f"azure_maintenance_{name}" for role in ("maintain", "watcher") for name in OF_BOTH},
+    **dict.fromkeys(("maintain_become", "drain_become"), "ansible_become"),
     "maintain_max_out": "maintain_max_unavailable",
-    "maintain_prepare_within": "maintain_prepare_before",
-    "maintain_slice": "",
+    "maintain_prepare_within": "azure_maintenance_prepare_before",
     "rehearse_hit": "rehearse_affected",
     "watcher_act": "watcher_mode",
-    "watcher_look_timeout": "watcher_poll_timeout",
-    "watcher_settle": "watcher_boot_timeout",
     "watcher_turn_after": "watcher_cooldown",
+    **dict.fromkeys(GONE, ""),
 }
 """Variables that have another name now, of all roles; each with that, or "" where nothing has taken its place. What is set by them is not done, so
 they are refused."""

@@ -68,7 +68,7 @@ def test_no_survey_overrules_what_groups_decide():
     asked = {question["variable"] for template in TEMPLATES.values() for question in questions_of(template)}
     assert decided & asked == set()
     assert not asked & {
-        "maintain_policy",
+        "azure_maintenance_policy",
         "maintain_max_unavailable",
         "maintain_on_failure",
         "watcher_mode",
@@ -152,8 +152,8 @@ def test_group_vars_read_the_secrets_that_a_credential_brings():
 def test_policies_and_steps_are_accepted():
     everywhere = load(GROUP_VARS[0])
     assert GROUP_VARS[0].name == "all.yml"
-    assert parse_policy(everywhere["maintain_policy"])
-    assert everywhere["watcher_policy"] == everywhere["maintain_policy"]
+    assert parse_policy(everywhere["azure_maintenance_policy"])
+    assert everywhere["azure_maintenance_policy"] == everywhere["azure_maintenance_policy"]
     known = {option for options in SPECS.values() for option in options} | {"drain_steps"}
     for path in GROUP_VARS:
         assert {name for name in load(path) if not name.startswith("ansible_")} <= known, path.name

@@ -132,4 +132,7 @@ def test_group_vars_reach_awx_as_variables_of_groups(inventory):
     assert inventory["windows"]["vars"]["ansible_psrp_protocol"] == "https"
     assert inventory["windows"]["vars"]["ansible_password"] == "{{ windows_password }}"
     assert [step["type"] for step in inventory["role_web"]["vars"]["drain_steps"]] == ["http", "connections", "service"]
-    assert inventory["all"]["vars"]["maintain_policy"][-1] == {"name": "Anything else", "do": "prepare_and_approve"}
+    assert inventory["all"]["vars"]["azure_maintenance_policy"][-1] == {
+        "name": "Anything else",
+        "do": "prepare_and_approve",
+    }

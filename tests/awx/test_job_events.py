@@ -29,7 +29,6 @@ def events_of(folder, number, machines):
                 "azure_maintenance_endpoint": f"{address}/vm/{name}",
                 "azure_maintenance_folder": str(folder / "marks" / name),
                 "azure_maintenance_scope": "web",
-                "maintain_become": False,
                 "maintain_wait_timeout": 5,
                 "drain_steps": [{"type": "command", "do": ["true"]}],
             }

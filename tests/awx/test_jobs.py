@@ -47,8 +47,7 @@ class Awx:
                 ansible_python_interpreter=sys.executable,
                 azure_maintenance_endpoint=f"{address}/vm/{name}",
                 azure_maintenance_folder=str(folder / "home" / name / "marks"),
-                maintain_become=False,
-                maintain_policy=[{"name": "A person decides", "do": "hold"}],
+                azure_maintenance_policy=[{"name": "A person decides", "do": "hold"}],
                 watcher_systemd=False,
                 drain_steps=[
                     {"type": "command", "do": ["touch", str(self.drained)], "undo": ["rm", str(self.drained)]}
@@ -90,7 +89,7 @@ def test_maintain_prepares_for_an_approval_and_its_result_is_in_the_artifacts(aw
 
 
 def test_approve_with_the_event_as_the_survey_asks_for_it(awx):
-    job = awx.job("approve.yml", {"event": ID, "azure_maintenance_hosts": "scope_rg_web_web"})
+    job = awx.job("approve.yml", {"approve_event": ID, "azure_maintenance_hosts": "scope_rg_web_web"})
     assert job.status == "successful", job.printed
 
 
@@ -115,7 +114,7 @@ def test_rehearse_with_what_the_survey_offers(awx):
     with socket.socket() as one:
         one.bind(("0.0.0.0", 0))
         port = one.getsockname()[1]
-    by_choice = {"rehearse_port": port, "maintain_policy": [{"name": "Anything", "do": "prepare_and_approve"}]}
+    by_choice = {"rehearse_port": port, "azure_maintenance_policy": [{"name": "Anything", "do": "prepare_and_approve"}]}
     fast = {"rehearse_scenario": "freeze_live_migration", "rehearse_speed": 10}  # 90 s of notice, and 30 s more
     no_service = {"__maintain_emulator_systemd": False}
     job = awx.job(

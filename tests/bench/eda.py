@@ -36,7 +36,6 @@ def write_inventory(folder, names, metadata):
         "ansible_python_interpreter": "{{ ansible_playbook_python }}",
         "azure_maintenance_endpoint": metadata + "/vm/{{ inventory_hostname }}",
         "azure_maintenance_folder": str(folder.parent / "marks") + "/{{ inventory_hostname }}",
-        "maintain_become": False,
         "drain_steps": [{"type": "command", "do": "true"}],
     }
     groups = {f"of_{name}": {"hosts": {name: {}}, "vars": {"azure_maintenance_scope": f"of_{name}"}} for name in names}

@@ -23,7 +23,6 @@ def variables(folder, drain, **more):
     """Of a run whose machines are all this one: marks in folders of their own, no root."""
     return {
         "azure_maintenance_folder": f"{folder}/marks/{{{{ inventory_hostname }}}}",
-        "maintain_become": False,
         "maintain_max_unavailable": "100%",
         "maintain_wait_timeout": 86400,
         "maintain_rounds": 0,

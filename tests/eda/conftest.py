@@ -48,7 +48,6 @@ class Site:
             "ansible_python_interpreter": "{{ ansible_playbook_python }}",
             "azure_maintenance_endpoint": self.world.running.metadata + "/vm/{{ inventory_hostname }}",
             "azure_maintenance_folder": str(self.folder) + "/{{ inventory_hostname }}/state",
-            "maintain_become": False,
             "maintain_max_unavailable": "100%",
             "drain_steps": [
                 {

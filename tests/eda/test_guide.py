@@ -68,7 +68,6 @@ def drain(folder, itsm, **changes):
         "gather_facts": False,
         "vars": {
             "drain_steps": steps,
-            "drain_become": False,  # tests are run by people who can't, too
             "vault_itsm_token": "t0ken",
             "azure_maintenance_folder": str(folder / "mark"),
         },

@@ -83,7 +83,6 @@ class Started:
                 "ansible_python_interpreter": "{{ ansible_playbook_python }}",
                 "azure_maintenance_endpoint": self.world.running.metadata + "/vm/{{ inventory_hostname }}",
                 "azure_maintenance_folder": str(folder / "marks") + "/{{ inventory_hostname }}",
-                "maintain_become": False,
                 "drain_steps": [{"type": "command", "do": "true"}],
             }
             groups = {group: {"hosts": {f"{group}1": {}}} for group in ("web", "db")}

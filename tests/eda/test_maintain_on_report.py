@@ -84,8 +84,10 @@ def test_a_first_run_that_fails_at_once_has_a_second_chance(site, interrupted):
     mended = site.folder / "mended"
     site.machines["own1"].prepare_hook(f"until [ -e {mended} ]; do sleep 0.1; done; exit 1")
     site.machines["own2"].prepare_hook("true")
-    site.write_inventory(own1={"maintain_policy": "none"}, own2={"maintain_policy": "none"})
-    event = an_event(site, "own1", "own2", notice=200)  # less than watcher_prepare_before: they prepare at once
+    site.write_inventory(own1={"azure_maintenance_policy": "none"}, own2={"azure_maintenance_policy": "none"})
+    event = an_event(
+        site, "own1", "own2", notice=200
+    )  # less than azure_maintenance_prepare_before: they prepare at once
     until(lambda: [run for run in site.rulebook.runs("own1", "own2") if run.failed])
     assert "prepare_failed" not in site.machines["own1"].reported(event)
     site.write_inventory()

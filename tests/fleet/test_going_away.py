@@ -40,7 +40,7 @@ def test_preempt_gives_thirty_seconds(azure, machines, maintain, user):
 def test_the_second_approver_takes_over(azure, machines, maintain, user, how):
     boots = machines.boot_ids()
     # The approver that dies is out, too: more than half of the machines would be.
-    run = maintain(maintain_takeover=5, maintain_timeout=3, maintain_max_unavailable=3)
+    run = maintain(maintain_max_unavailable=3)
     if how == "its approval is lost":
         azure.post("/faults", {"kind": "hang", "vm": "prod_web_1", "method": "POST"})
     event = azure.inject("Reboot", ["web2", "web3"], notice=3600, tail=120)

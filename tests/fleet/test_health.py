@@ -61,7 +61,7 @@ def _deploy(ansible, machines):
             "agent": [f"0.0.0.0:{AGENT_PORT}"],
             "sources": sources,
         }
-        given = {"drain_steps": NOTES, "watcher_prepare_before": 86400, "watcher_health": health, **more}
+        given = {"drain_steps": NOTES, "azure_maintenance_prepare_before": 86400, "watcher_health": health, **more}
         return ansible.run(DEPLOY, azure_maintenance_hosts=":".join(names), **given).check()
 
     yield deploy
@@ -263,7 +263,7 @@ def test_a_user_loses_nothing_over_an_event_and_its_reboot(azure, machines, depl
 def test_a_dead_watcher_and_a_reboot_leave_it_out_of_service(azure, machines, deploy, ready, on):
     lone, machine = machines["lone1"], on("lone1")
     policy = [{"name": "Azure starts it", "do": "prepare"}]
-    deploy("lone1", watcher_policy=policy)
+    deploy("lone1", azure_maintenance_policy=policy)
     assert asked("lone1") == (200, "in service") and ready() == 200
     for unit in (f"{HEALTH}.socket", f"{HEALTH}.service"):
         assert machine.service(unit).is_running

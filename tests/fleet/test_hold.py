@@ -31,10 +31,10 @@ def _judge(azure, machines, boots, user, event):
 
 def test_a_living_run_approves_when_the_yes_has_come(azure, machines, maintain, ansible, user):
     boots = machines.boot_ids()
-    run = maintain(maintain_policy=HOLD)
+    run = maintain(azure_maintenance_policy=HOLD)
     event = azure.inject("Reboot", ["web2"], notice=36000, tail=60)
     _wait_until_held(azure, machines, event, run)
-    ansible.run(APPROVE, azure_maintenance_hosts="web", event=event).check()
+    ansible.run(APPROVE, azure_maintenance_hosts="web", approve_event=event).check()
     run.wait().check()
     _judge(azure, machines, boots, user, event)
 
@@ -42,20 +42,20 @@ def test_a_living_run_approves_when_the_yes_has_come(azure, machines, maintain, 
 def test_where_no_run_lives_the_yes_approves(azure, machines, maintain, ansible, user):
     """The run has ended with its marks. The yes comes to the machine, and what recovers it is the next run."""
     boots = machines.boot_ids()
-    run = maintain(maintain_policy=HOLD, maintain_hold="leave")
+    run = maintain(azure_maintenance_policy=HOLD, maintain_hold="leave")
     event = azure.inject("Reboot", ["web2"], notice=36000, tail=400)
     run.wait()
     _wait_until_held(azure, machines, event, run)
-    ansible.run(APPROVE, azure_maintenance_hosts="web", event=event).check()
+    ansible.run(APPROVE, azure_maintenance_hosts="web", approve_event=event).check()
     azure.wait_for_entry("started", event)
-    maintain(waits=(), maintain_policy=HOLD).wait().check()
+    maintain(waits=(), azure_maintenance_policy=HOLD).wait().check()
     _judge(azure, machines, boots, user, event)
 
 
 def test_a_restart_of_no_event_has_it_prepared_again_before_it_is_approved(azure, machines, maintain, ansible, on):
     """An administrator restarts the machine while its event waits for a yes: its start has started what was stopped."""
     lone, boots = machines["lone1"], machines.boot_ids()
-    run = maintain("lone", waits=["lone1"], maintain_policy=HOLD)
+    run = maintain("lone", waits=["lone1"], azure_maintenance_policy=HOLD)
     event = azure.inject("Freeze", ["lone1"], notice=36000, tail=100)
     host.until("lone1 to be prepared", lambda: (lone.mark() or {}).get("phase") == "prepared", timeout=60)
     lone.reset()
@@ -65,7 +65,7 @@ def test_a_restart_of_no_event_has_it_prepared_again_before_it_is_approved(azure
     assert lone.mark()["again"] != lone.mark()["boot_id"] and not on("lone1").service("nginx").is_running
     judge.not_approved(azure)
 
-    ansible.run(APPROVE, azure_maintenance_hosts="lone", event=event).check()
+    ansible.run(APPROVE, azure_maintenance_hosts="lone", approve_event=event).check()
     done = run.wait().check()
     approved, gone = judge.approved_once(azure, event, by="lone1"), *azure.times(event, "gone")
     first, again = lone.times("prepared")

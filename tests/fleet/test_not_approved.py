@@ -10,7 +10,7 @@ from machines import balancer, host, settings
 MAINTAIN = "cloudops.azure_maintenance.maintain"
 
 
-AT_ONCE = {"maintain_prepare_before": 36000}
+AT_ONCE = {"azure_maintenance_prepare_before": 36000}
 """So that what is not approved is prepared for as soon as it is shown."""
 
 

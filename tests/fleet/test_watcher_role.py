@@ -158,9 +158,9 @@ def test_bad_input_changes_nothing(lone, refused):
     assert "can't do the step service ngnix" in refused(DEPLOY, drain_steps=[{"type": "service", "name": "ngnix"}])
     balanced = [{"type": "haproxy", "load_balancers": ["lb1"]}]
     assert "the watcher is alone on its machine" in refused(DEPLOY, drain_steps=balanced)
-    assert "no virtual machine of Azure" in refused(DEPLOY, watcher_endpoint="http://127.0.0.1:9")
+    assert "no virtual machine of Azure" in refused(DEPLOY, azure_maintenance_endpoint="http://127.0.0.1:9")
     lone.check_output("mkdir /opt/azcmagent")
-    assert "Azure Arc manages" in refused(DEPLOY, watcher_endpoint="http://127.0.0.1:9")
+    assert "Azure Arc manages" in refused(DEPLOY, azure_maintenance_endpoint="http://127.0.0.1:9")
     lone.check_output("rmdir /opt/azcmagent")
     lone.check_output("touch /run/.containerenv")
     assert "is a container (podman)" in refused(DEPLOY)
@@ -171,15 +171,17 @@ def test_bad_input_changes_nothing(lone, refused):
 
 @at_length
 def test_an_image_has_it_enabled_and_no_state(lone, deploy):
-    assert deploy(watcher_image=True, watcher_endpoint="http://127.0.0.1:9") > 0
+    assert deploy(watcher_image=True, azure_maintenance_endpoint="http://127.0.0.1:9") > 0
     assert lone.service(SERVICE).is_enabled and not lone.service(SERVICE).is_running
     assert not lone.file(STATE).exists
-    assert deploy(watcher_image=True, watcher_endpoint="http://127.0.0.1:9") == 0
+    assert deploy(watcher_image=True, azure_maintenance_endpoint="http://127.0.0.1:9") == 0
 
 
 def test_a_machine_that_is_out_of_service_keeps_its_watcher(azure, machines, lone, deploy, refused, ansible):
     """From the event to the forced removal: what recovers the machine is not taken from it."""
-    deploy(watcher_policy=[{"name": "Azure starts it", "do": "prepare"}], watcher_prepare_before=86400)
+    deploy(
+        azure_maintenance_policy=[{"name": "Azure starts it", "do": "prepare"}], azure_maintenance_prepare_before=86400
+    )
     event = azure.inject("Reboot", ["lone1"], notice=80000)
     host.until("the mark", lambda: (machines["lone1"].mark() or {}).get("phase") == "prepared")
     assert lone.check_output(f"cat {NOTES}").splitlines() == [f"prepare {event}"]
@@ -189,7 +191,7 @@ def test_a_machine_that_is_out_of_service_keeps_its_watcher(azure, machines, lon
     assert "is not among its new hooks and steps" in refused(DEPLOY, watcher_hooks=[])
     assert "is not among its new hooks and steps" in refused(DEPLOY, watcher_hooks=HOOKS, drain_steps=[])
     # a restart by a new version in the middle of it runs nothing
-    deploy(__watcher_version="1.1.0", watcher_policy=[{"name": "Azure starts it", "do": "prepare"}])
+    deploy(__watcher_version="1.1.0", azure_maintenance_policy=[{"name": "Azure starts it", "do": "prepare"}])
     assert lone.check_output(f"cat {NOTES}").splitlines() == [f"prepare {event}"]
 
     ansible.run(REMOVE, azure_maintenance_hosts="lone1", watcher_force=True).check()

@@ -50,7 +50,7 @@ def _deploy(ansible, machines):
 def test_a_run_waits_for_watchers_and_approves(azure, machines, maintain, deploy):
     """web2's and web3's watchers prepare them and recover them; an event that lists both is the run's to approve."""
     affected = ("web2", "web3")
-    deploy("web2,web3", watcher_prepare_before=86400)
+    deploy("web2,web3", azure_maintenance_prepare_before=86400)
     boots = machines.boot_ids()
     run = maintain(drain_steps=STEPS)
     event = azure.inject("Reboot", affected, notice=3600, tail=60)
@@ -66,7 +66,7 @@ def test_a_run_waits_for_watchers_and_approves(azure, machines, maintain, deploy
 
 @at_length
 def test_a_run_refuses_a_machine_whose_watcher_lacks_a_step(azure, machines, maintain, deploy):
-    deploy("web2", watcher_prepare_before=86400, watcher_approve="never")
+    deploy("web2", azure_maintenance_prepare_before=86400, watcher_approve="never")
     more = [*STEPS, {"type": "service", "service": "nginx"}]
     run = maintain(drain_steps=more)
     event = azure.inject("Reboot", ["web2"], notice=600, tail=60)
@@ -85,7 +85,7 @@ def test_a_watcher_that_is_killed_again_and_again(azure, machines, deploy, on):
     # Azure starts it: for approvals early a watcher that is hardly ever there would not see clearly enough.
     policy = [{"name": "Azure starts it", "do": "prepare"}]
     hooks = [hook("prepare", 10), hook("recover", 10)]
-    deploy("lone1", watcher_hooks=hooks, watcher_policy=policy, watcher_prepare_before=86400)
+    deploy("lone1", watcher_hooks=hooks, azure_maintenance_policy=policy, azure_maintenance_prepare_before=86400)
     lone.inside("sh", "-c", f"mkdir -p /run/systemd/system/{SERVICE}.service.d")
     quick = f"printf '[Service]\\nRestartSec=0.1\\n' > /run/systemd/system/{SERVICE}.service.d/quick.conf && systemctl daemon-reload"
     lone.inside("sh", "-c", quick)
@@ -109,7 +109,7 @@ def test_a_watcher_that_is_killed_again_and_again(azure, machines, deploy, on):
 def test_a_recover_hook_that_somebody_has_taken_the_rights_from(azure, machines, deploy):
     """It is not approved, and out of service after the event, with a word about why; put right, it comes back by itself."""
     lone, path = machines["lone1"], "/etc/azure-maintenance/hooks/recover.d/50-note"
-    deploy("lone1", watcher_hooks=[hook("prepare"), hook("recover")], watcher_prepare_before=86400)
+    deploy("lone1", watcher_hooks=[hook("prepare"), hook("recover")], azure_maintenance_prepare_before=86400)
     lone.inside("chmod", "600", path)
     event = azure.inject("Freeze", ["lone1"], duration=30, notice=36000, tail=60)  # more than anybody waits below
     host.until("it to be prepared", lambda: (lone.mark() or {}).get("phase") == "prepared")

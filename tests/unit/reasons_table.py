@@ -20,7 +20,7 @@ except ImportError:  # a checkout that is no collection's folder
 PAGE = ROOT / "docs" / "docsite" / "rst" / "failures.rst"
 BEGIN, END = "..\n  reasons: written by make figure\n\n", "..\n  reasons: end\n"
 _COMMANDS = re.compile(
-    "(ansible-playbook .* event=ID|azure-maintenance (?:approve ID|doctor|recover --force|release|status))"
+    "(ansible-playbook .* approve_event=ID|azure-maintenance (?:approve ID|doctor|recover --force|release|status))"
 )
 _HEAD = """.. list-table::
    :header-rows: 1

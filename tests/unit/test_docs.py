@@ -226,10 +226,10 @@ def test_the_defaults_that_the_guide_gives_are_the_defaults():
     assert len(given) > 5
     assert [(name, value) for name, value in given if float(value) != float(options[name]["default"])] == []
     first = yaml.safe_load(next(blocks(page("policy"), "yaml")))
-    assert first["maintain_policy"] == DEFAULT_POLICY
+    assert first["azure_maintenance_policy"] == DEFAULT_POLICY
     for role in ("maintain", "watcher"):
         defaults = yaml.safe_load((ROOT / "roles" / role / "defaults" / "main.yml").read_text(encoding="utf-8"))
-        assert defaults[f"{role}_policy"] == DEFAULT_POLICY
+        assert defaults["azure_maintenance_policy"] == DEFAULT_POLICY
 
 
 def messages_in_the_guide():
@@ -317,9 +317,8 @@ def test_an_example_is_accepted(body):
         if "drain_steps" in mapping:
             errors = [plan(mapping["drain_steps"], system)["errors"] for system in ("linux", "windows")]
             assert [] in errors, errors
-        for policy in ("maintain_policy", "watcher_policy"):
-            if policy in mapping:
-                parse_policy(mapping[policy])
+        if "azure_maintenance_policy" in mapping:
+            parse_policy(mapping["azure_maintenance_policy"])
         if "watcher_hooks" in mapping:
             assert hook_files(mapping["watcher_hooks"], a_script, place_of("linux", {}))[1] == []
         if "watcher_reports" in mapping:

@@ -60,7 +60,7 @@ ENVIRONMENT = jinja2.Environment()
 
 def test_run_and_watcher_prepare_equally_early():
     defaults = load(MAINTAIN / "defaults" / "main.yml"), load(WATCHER / "defaults" / "main.yml")
-    assert defaults[0]["maintain_prepare_before"] == defaults[1]["watcher_prepare_before"] == 300
+    assert [found["azure_maintenance_prepare_before"] for found in defaults] == [300, 300]
 
 
 def load(path: pathlib.Path) -> Any:

@@ -20,13 +20,11 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit import watcher_op
 
 OF_THE_ROLE = {
     "state",
-    "hook_paths",
     "image",
     "python",
     "python_zip",
     "python_zip_sha256",
     "systemd",
-    "poll_timeout",
     "force",
     "keep_state",
 }
@@ -45,7 +43,8 @@ def test_every_field_is_an_option_and_every_option_a_field():
 
 def test_every_variable_is_an_option_or_of_the_role():
     given = yaml.safe_load(watcher_options.DEFAULTS.read_text(encoding="utf-8"))
-    assert set(given) == {f"watcher_{name}" for name in {*plan.variables(), *OF_THE_ROLE}}
+    of_inventory = {option.variable for option in OPTIONS.values() if not option.description}
+    assert {*given, *of_inventory} - {""} == {*plan.variables().values(), *(f"watcher_{name}" for name in OF_THE_ROLE)}
 
 
 @pytest.mark.parametrize("option", OPTIONS.values(), ids=lambda option: option.name)

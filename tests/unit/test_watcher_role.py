@@ -92,7 +92,7 @@ def rendered(template, version=252, health=None, state=None, words=None):
     commands = program.commands_of(there, sys.executable, {**HEALTH, **(health or {})})
     given = {
         "ansible_managed": "Ansible managed",
-        "watcher_endpoint": "http://169.254.169.254",
+        "azure_maintenance_endpoint": "http://169.254.169.254",
         "__watcher_probed": {"stdout": json.dumps({"systemd": version})},
         "__watcher_place": there._asdict(),
         "__watcher_files": {

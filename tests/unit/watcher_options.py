@@ -28,6 +28,7 @@ DEFAULTS = ROOT / "roles" / "watcher" / "defaults" / "main.yml"
 SPECS = ROOT / "roles" / "watcher" / "meta" / "argument_specs.yml"
 BEGIN, END = "# options: written by make figure\n", "# options: end\n"
 WIDTH = 160
+OF_OTHERS = " # noqa: var-naming[no-role-prefix] an option of role maintain, too"
 
 
 def defaults() -> str:
@@ -35,8 +36,13 @@ def defaults() -> str:
     found = []
     for title, several in options.GROUPS:
         variables = [option for option in several if option.description]
-        found.append(f"# {title}\n" + "".join(f"watcher_{one.name}:{_value(one, 0)}" for one in variables))
+        found.append(f"# {title}\n" + "".join(map(_default, variables)))
     return "\n".join(found)
+
+
+def _default(option: options.Option) -> str:
+    text = f"{option.variable}:{_value(option, 0)}"
+    return text.replace("\n", f"{OF_OTHERS}\n", 1) if option.said_as else text
 
 
 def specs(written: str) -> str:
@@ -45,13 +51,13 @@ def specs(written: str) -> str:
     :arg written: those that are there, from which the parts of an option are taken
     """
     return "".join(
-        _spec(option, _parts(option.name, written)) for option in options.OPTIONS.values() if option.description
+        _spec(option, _parts(option.variable, written)) for option in options.OPTIONS.values() if option.description
     )
 
 
 def _spec(option: options.Option, parts: str) -> str:
     kind = option.kind
-    lines = [f"watcher_{option.name}:", "  description:"]
+    lines = [f"{option.variable}:", "  description:"]
     for said in option.description:
         lines += textwrap.wrap(
             _scalar(said),
@@ -68,9 +74,7 @@ def _spec(option: options.Option, parts: str) -> str:
 
 
 def _parts(name: str, written: str) -> str:
-    found = re.search(
-        rf"^      watcher_{name}:\n(?:        .*\n)*?(        options:\n(?:          .*\n)+)", written, re.M
-    )
+    found = re.search(rf"^      {name}:\n(?:        .*\n)*?(        options:\n(?:          .*\n)+)", written, re.M)
     return found.group(1) if found else ""
 
 

@@ -6,14 +6,13 @@
 Private to this collection.
 """
 
-from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence
+from typing import Any, Dict, List, Mapping, Optional, Sequence
 
 from .._caller import Caller
 from .._clock import CallClock
 from .._core.mark_view import WATCHER, Asker, is_prepared_for, mark_view
 from .._errors import ScheduledEventsError
 from .._imds.client import NAME_TIMEOUT, Client
-from .._imds.endpoint import Found
 from .._imds.transport import Moments, Transport
 from .._operations.approve import Approval
 from .._operations.info import Info
@@ -30,7 +29,7 @@ AGES = ("began", "since", "asked", "age")
 when the one for its document was, and when that came."""
 
 _SPARE = 0.5  # seconds of a call that no request to the service may use
-_ENDPOINT_OPTIONS = ("endpoint", "discover", "api_version", "timeout", "first_timeout", "resource_name")
+_ENDPOINT_OPTIONS = ("endpoint", "api_version", "resource_name")
 
 
 class ImdsRequests:
@@ -45,14 +44,12 @@ class ImdsRequests:
         options: Mapping[str, Any],
         transport: Transport,
         clock: CallClock,
-        find: Callable[[], Found],
         fence: Fence,
         caller: Optional[Caller],
     ) -> None:
         self._options = options
         self._transport = transport
         self._clock = clock
-        self._find = find
         self._fence = fence
         self._caller = caller
 
@@ -60,21 +57,14 @@ class ImdsRequests:
         """Who the machine is, as far as its metadata service says."""
         answer: Dict[str, Any] = dict.fromkeys(LEAVES, "")
         problems: List[str] = []
-        endpoints = [self._options.get("endpoint") or INFO_DEFAULTS["endpoint"]]
-        while endpoints:
-            client = Client(self._transport, endpoints.pop(0), clock=self._clock)
-            problems = []
-            for name, leaf in LEAVES.items():
-                try:
-                    answer[name] = self._text(client, leaf)
-                except ScheduledEventsError as error:
-                    problems.append(error.message)
-                    if error.kind in ("unreachable", "timeout"):
-                        break
-            if any(answer.values()):
-                break
-            if self._options.get("discover") and len(problems) == 1 and not endpoints:
-                endpoints = [found for found in self._find().endpoints if found != client.endpoint]
+        client = Client(self._transport, self._options.get("endpoint") or INFO_DEFAULTS["endpoint"], clock=self._clock)
+        for name, leaf in LEAVES.items():
+            try:
+                answer[name] = self._text(client, leaf)
+            except ScheduledEventsError as error:
+                problems.append(error.message)
+                if error.kind in ("unreachable", "timeout"):
+                    break
         return dict(answer, problem=" ".join(problems[:1]))
 
     def _text(self, client: Client, leaf: str) -> str:
@@ -94,9 +84,7 @@ class ImdsRequests:
         wait = min(float(request.get("wait") or 0), self._seconds(float("inf")))
         if wait > 0:
             options.update(wait=True, wait_for="change", wait_timeout=wait, since_incarnation=request.get("since"))
-            if self._options.get("wait_sleep"):
-                options["wait_sleep"] = self._options["wait_sleep"]
-        operation = Info(info_options(options), self._transport, self._clock, self._find)
+        operation = Info(info_options(options), self._transport, self._clock, None)
         answer = _outcome(operation)
         if self._fence.not_renewed:
             answer["warnings"].append(f"The mark could not be renewed: {self._fence.not_renewed}.")
@@ -127,7 +115,7 @@ class ImdsRequests:
                 wait_timeout=0,
             )
             operation = Approval(
-                approve_options(options), self._transport, self._clock, self._find, check_mode=False, caller=guard
+                approve_options(options), self._transport, self._clock, None, check_mode=False, caller=guard
             )
             try:
                 with self._fence.watched():
@@ -145,10 +133,10 @@ class ImdsRequests:
         return dict(result, unanswered=unanswered, look=self.poll({"wait": 0}))
 
     def _endpoint_options(self) -> Dict[str, Any]:
-        """The caller's, with time limits within the call's."""
-        options = {name: self._options.get(name) or None for name in _ENDPOINT_OPTIONS}
+        """The caller's, and time limits within the call's."""
+        options: Dict[str, Any] = {name: self._options.get(name) or None for name in _ENDPOINT_OPTIONS}
         for name in ("timeout", "first_timeout"):
-            options[name] = self._seconds(options[name] or INFO_DEFAULTS[name])
+            options[name] = self._seconds(INFO_DEFAULTS[name])
         return options
 
     def _seconds(self, wanted: float) -> float:

@@ -105,7 +105,7 @@ class JobRunner(StepRunner):
         if become and not native.is_root():
             raise JobFailed(
                 f"the step has become: true, and Ansible runs this as user {getpass.getuser()}, not as root: "
-                "set drain_become or maintain_become to true, or leave become out of the step"
+                "set ansible_become to true, or leave become out of the step"
             )
         if become is not False:
             return ""

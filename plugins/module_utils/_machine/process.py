@@ -44,7 +44,6 @@ def _answer() -> Dict[str, Any]:
             clock=clock,
             moment=lambda: moment_of(system, clock),
             transport=lambda clock: _transport(clock, store, system, call["options"]),
-            find=lambda: _find(clock),
             runner_of=_runners(store, system, call["options"]),
             caller=Caller(output=_STDOUT),
             end_jobs=lambda: _end_jobs(store, system),
@@ -66,12 +65,6 @@ def _transport(clock: Clock, store: FolderStore, system: System, options: Dict[s
     watcher = _watched(store, moment_of(system, clock), [])
     has_watcher = bool(watcher and watcher["alive"])
     return HttpTransport(clock, *rates(clock, folder, options.get("endpoint") or DEFAULT_ENDPOINT, has_watcher))
-
-
-def _find(clock: Clock) -> Any:
-    from .._imds.discovery import Files, find_endpoints
-
-    return find_endpoints(Files(), clock.wall())
 
 
 def _held(store: FolderStore, wall: float) -> Optional[Dict[str, Any]]:

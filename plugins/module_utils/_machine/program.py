@@ -31,7 +31,6 @@ class Parts(NamedTuple):
     clock: Clock
     moment: Callable[[], Moment]
     transport: Callable[[Clock], Any]
-    find: Callable[[], Any]
     runner_of: Callable[[Any], Any]
     caller: Optional[Caller] = None
     end_jobs: Callable[[], bool] = lambda: True  # what was begun here; whether all of it has ended
@@ -152,7 +151,7 @@ class Performance:
 
             parts = self._parts
             self._imds = ImdsRequests(
-                self._options, parts.transport(self._clock), self._clock, parts.find, self._fence, parts.caller
+                self._options, parts.transport(self._clock), self._clock, self._fence, parts.caller
             )
         return self._imds
 

@@ -52,8 +52,8 @@ _ADVICE = {
     errno.EFBIG: f"the mark would have more than {MOST_BYTES // 1024} kB, which nobody reads again; give the machine fewer steps or hooks",
     errno.EDQUOT: "make room there",
     errno.EROFS: "make the file system writable, or name a folder on another one (azure_maintenance_folder)",
-    errno.EACCES: "let the run become root there, or name a folder that its user may write (azure_maintenance_folder)",
-    errno.EPERM: "let the run become root there, or name a folder that its user may write (azure_maintenance_folder)",
+    errno.EACCES: "set ansible_become to true there, or name a folder that its user may write (azure_maintenance_folder)",
+    errno.EPERM: "set ansible_become to true there, or name a folder that its user may write (azure_maintenance_folder)",
 }
 
 

@@ -12,7 +12,7 @@ long. A preparation that failed is undone. Times (``at``) are the controller's m
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypedDict
 
 from ...module_utils._core.mark_view import LEASE
@@ -24,6 +24,7 @@ from .report import Report, Result, failed_words, planned_step, result_of_check,
 
 LIMIT = 20.0  # seconds of one call
 QUICK, SLOW = 0.3, 10.0  # seconds between two calls: at first, and at most
+SPARE = 30.0  # seconds beside the limits of the steps, for the calls and for a machine that is away for a moment
 DRAIN = "drain"  # the kind of holder whose mark this is
 _RUNS = {"prepare": "preparation", "recover": "recovery"}
 
@@ -46,9 +47,8 @@ class Record(TypedDict):
     holder: dict[str, str]
     whose: str  # the run whose mark may be taken besides those of this role; "any" for all that are not renewed
     unmarked: bool
-    may_fail: bool
-    budgets: dict[str, float]  # prepare and revert, or recover
-    budget: float  # the one that holds
+    budget: float  # seconds from ``turned`` on
+    undo_budget: float  # the same, once a preparation has failed
     began: float
     turned: float  # when it began to go where it goes now
     to: str  # prepared or recovered
@@ -81,23 +81,23 @@ def unfinished(name: str) -> Result:
     return result_of_run([], None, f"The {_RUNS[name]} did not come to its end", 0.0)
 
 
-def begun(options: Mapping[str, Any], plan: Plan | None, at: float) -> Record:
+def begun(options: Mapping[str, Any], plan: Plan, at: float) -> Record:
     """A record in which nothing was done, and which says so should the run end before it can say better.
 
-    :arg options: host; list; run, job, controller (who runs); whose; unmarked; budgets; check_mode; may_fail
-    :arg plan: of the host; None where its steps can't be run, for a reason that ``trouble`` of the options tells
+    :arg options: host; list; run, job, controller (who runs); whose; unmarked; check_mode
+    :arg plan: of the host; empty where its steps can't be run, for a reason that ``trouble`` of the options tells
     """
     name = options["list"]
-    budget = options["budgets"][name]
     record: Record = {
         "host": options["host"],
         "list": name,
         "holder": {"kind": DRAIN, **{key: options[key] for key in ("run", "job", "controller")}},
         "whose": options["whose"],
         "unmarked": options["unmarked"],
-        "may_fail": options["may_fail"],
-        "budgets": dict(options["budgets"]),
-        "budget": budget,
+        "budget": _budget(plan["prepare"], "timeout")
+        if name == "prepare"
+        else _budget(plan["recover"], "undo_timeout"),
+        "undo_budget": _budget(plan["prepare"], "undo_timeout"),
         "began": at,
         "turned": at,
         "to": "prepared" if name == "prepare" else "recovered",
@@ -112,7 +112,7 @@ def begun(options: Mapping[str, Any], plan: Plan | None, at: float) -> Record:
         "reverts": None,
         "trouble": options.get("trouble", ""),
         "note": "",
-        "steps": [_public(step) for step in plan["steps"]] if plan else [],
+        "steps": [_public(step) for step in plan["steps"]],
         "known": {},
         "finished": False,
         "fail": False,
@@ -123,9 +123,13 @@ def begun(options: Mapping[str, Any], plan: Plan | None, at: float) -> Record:
     }
     if record["trouble"]:
         return _ended(record, at)
-    if options["check_mode"] and plan:
+    if options["check_mode"]:
         return _shown(record, plan, at)
     return record
+
+
+def _budget(steps: Iterable[Step], limit: str) -> float:
+    return SPARE + sum(float(step[limit]) for step in steps)
 
 
 def ticked(record: Record, answer: Mapping[str, Any], at: float) -> Record:
@@ -189,7 +193,9 @@ def _went(record: Record, went: Mapping[str, Any], at: float) -> Record:
             return stopped(record, f"{record['host']}: {why}", at)
         return _ended(record, at)
     if record["to"] == "recovered" and at - record["turned"] > record["budget"]:
-        return stopped(record, f"{record['host']}: the budget of {record['budget']:g} s is used up", at)
+        return stopped(
+            record, f"{record['host']}: the {record['budget']:g} s are used up that its steps may take together", at
+        )
     return _again(record, at, at_once=bool(went.get("ask")))
 
 
@@ -197,7 +203,7 @@ def _turned(record: Record, at: float) -> Record:
     """A preparation that failed is undone."""
     record["reverts"] = []
     record["to"] = "recovered"
-    record["budget"] = record["budgets"]["revert"]
+    record["budget"] = record["undo_budget"]
     record["turned"] = at
     return record
 
@@ -278,7 +284,7 @@ def _shown(record: Record, plan: Plan, at: float) -> Record:
 
 def _over(record: Record) -> Record:
     record["finished"], record["call"] = True, None
-    record["fail"] = record["may_fail"] and not record["result"]["ok"]
+    record["fail"] = not record["result"]["ok"]
     return record
 
 

@@ -33,7 +33,6 @@ from ...module_utils._steps.step_type import (
 )
 from ...module_utils._steps.types import TYPES, VERIFICATION
 from ...module_utils._text import did_you_mean, listed, shortened
-from .._ansible import is_windows
 
 WINDOWS = "ansible.windows"
 """The collection that every Windows machine needs."""
@@ -51,14 +50,6 @@ class Plan(TypedDict):
 
 
 NOTHING: Plan = {"steps": [], "prepare": [], "recover": [], "errors": []}
-
-
-def system_of(variables: Mapping[str, Any]) -> str:
-    """Which system a host has: what its variables say in ``drain_system``, else how Ansible connects to it."""
-    wanted = str(variables.get("drain_system") or "auto").lower()
-    if wanted != "auto":
-        return wanted
-    return "windows" if is_windows(variables) else "linux"
 
 
 def make_plan(steps: Any, host: Host, verify: Sequence[str] = ()) -> Plan:

@@ -32,7 +32,7 @@ from .schema import HostFacts, MachineState, Record
 
 _RUN = "by hand"  # of which no mark is, but those that are taken to be
 _NOT_CALLED = {"lost": "the task that was to ask it failed (see above)"}
-_SAME: Any = {"rounds": 1, "wait_timeout": 0, "event_timeout": 3600, "takeover": 30}
+_SAME: Any = {"rounds": 1, "wait_timeout": 0, "event_timeout": 3600}
 _OPTIONS: dict[str, Any] = {
     # A person decides, whatever the policy says, at any time of the day, and for however many machines.
     "policy": [{"name": "by hand", "do": "hold"}],

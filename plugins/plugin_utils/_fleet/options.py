@@ -44,7 +44,11 @@ class SameOptions(TypedDict):
     rounds: int  # 0: as many as come
     wait_timeout: float  # seconds for which new events are awaited
     event_timeout: float  # seconds after its start, or its not-before, for which an event is watched
-    takeover: float  # seconds after which another approver tries
+
+
+def variable_of(option: str) -> str:
+    """By which the user says it: some hold for the watcher, too."""
+    return f"azure_maintenance_{option}" if option in ("policy", "prepare_before") else f"maintain_{option}"
 
 
 def typed(facts: Mapping[str, Any]) -> dict[str, Any]:
@@ -106,9 +110,9 @@ def _read(
         try:
             checked[name] = read(given[name])
         except ScheduledEventsError as error:  # of a policy, which says where and what
-            problems.setdefault(f"maintain_{name}: {error}".rstrip("."), []).append(host)
+            problems.setdefault(f"{variable_of(name)}: {error}".rstrip("."), []).append(host)
         except ValueError as error:
-            problem = f"maintain_{name} is {shown(given[name])}, but must be {error}"
+            problem = f"{variable_of(name)} is {shown(given[name])}, but must be {error}"
             problems.setdefault(problem, []).append(host)
     return checked
 
@@ -121,7 +125,7 @@ def _differing(options: Mapping[str, Mapping[str, Any]], where: str, what_next: 
             values.setdefault(f"{own[name]:g}" if isinstance(own[name], float) else str(own[name]), []).append(host)
         if len(values) > 1:
             found = "; ".join(f"{value} on {listed(hosts)}" for value, hosts in values.items())
-            yield f"maintain_{name} must be equal {where}: it is {found}. {what_next}"
+            yield f"{variable_of(name)} must be equal {where}: it is {found}. {what_next}"
 
 
 def _raise(sentences: Iterable[str]) -> None:
@@ -189,5 +193,4 @@ _SAME: dict[str, Callable[[Any], Any]] = {
     "rounds": _number(0, whole=True),
     "wait_timeout": _number(0),
     "event_timeout": _number(0, above=True),
-    "takeover": _number(1),
 }

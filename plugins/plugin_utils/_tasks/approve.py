@@ -25,7 +25,6 @@ ARGUMENTS: dict[str, dict[str, Any]] = dict(
     # Who confirms it
     person=dict(type="str", required=True),
 )
-REQUIRED: list[list[str]] = []
 
 
 def work(action: Any, task_vars: Mapping[str, Any], arguments: Mapping[str, Any]) -> dict[str, Any]:

@@ -150,9 +150,8 @@ class Machines:
     def _said_of(self, host: str, types: OptionTypes) -> _Machine:
         try:
             variables = HostVariables(self._action, variables_of(self._action, self._task_vars, host))
-            is_linux, name = variables.is_linux, str(variables["maintain_resource_name"])
-            said = Asked(host, is_linux, name, {}, str(variables["maintain_endpoint"]))
-            return _Machine(said, variables.reach(), ". ".join(types.wrong(variables)))
+            said = Asked(host, variables.is_linux, variables.resource_name, {}, variables.endpoint)
+            return _Machine(said, variables.reach, ". ".join(types.wrong(variables)))
         except AnsibleError as error:
             return _Machine(_nothing_of(host), Reach({}, False), one_line(error, 1000))
 

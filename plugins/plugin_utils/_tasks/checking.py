@@ -15,7 +15,6 @@ from .._variables import refused
 from .given import unknown
 
 ARGUMENTS: dict[str, dict[str, Any]] = {}
-REQUIRED: list[list[str]] = []
 
 
 def work(action: Any, task_vars: Mapping[str, Any], _arguments: Mapping[str, Any]) -> dict[str, Any]:

@@ -22,9 +22,6 @@ ARGUMENTS: dict[str, dict[str, Any]] = dict(
 )
 
 
-REQUIRED: list[list[str]] = []
-
-
 def work(action: Any, task_vars: Mapping[str, Any], arguments: Mapping[str, Any]) -> dict[str, Any]:
     """
     :arg action: of the task

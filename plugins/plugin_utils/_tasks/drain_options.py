@@ -35,27 +35,18 @@ def drained(action: Any, host: str, name: str, given: dict[str, Any], trouble: s
         "run": f"drain-{secrets.token_hex(4)}",
         "controller": platform.node(),
         "check_mode": action._task.check_mode,
-        **_typed({"budgets": dict.fromkeys(("prepare", "revert", "recover"), 0), "may_fail": True}),
+        "job": "",
+        "whose": "",
+        "unmarked": False,
     }
     reach, is_windows = Reach({}, False), False
     try:
-        options.update(_typed(variables["__drain_options"]))
+        said = variables["__drain_options"]
+        options.update(job=str(said["job"]), whose=str(said["whose"]), unmarked=boolean(said["unmarked"]))
         if not trouble:
             plan = variables["__drain_planned"]
             trouble = f"{host}: {'. '.join(plan['errors'])}." if plan["errors"] else ""
-            is_windows = variables["__drain_on"] == "windows"
-            reach = Reach(variables.of_every_call(), variables.is_true("drain_become") and not is_windows)
+            is_windows, reach = not variables.is_linux, variables.drain_reach
     except AnsibleError as error:
         trouble = one_line(error, 1000)
     return Drained({**options, "trouble": trouble}, plan, reach, is_windows)
-
-
-def _typed(options: dict[str, Any]) -> dict[str, Any]:
-    """Before ansible-core 2.19 a template makes texts of numbers and truth values."""
-    return {
-        "job": str(options.get("job", "")),
-        "whose": str(options.get("whose", "")),
-        "unmarked": boolean(options.get("unmarked", False)),
-        "may_fail": boolean(options["may_fail"]),
-        "budgets": {name: float(seconds) for name, seconds in options["budgets"].items()},
-    }

@@ -31,7 +31,6 @@ ARGUMENTS: dict[str, dict[str, Any]] = dict(
     # What the task returned before, of hosts that go on
     before=dict(type="dict"),
 )
-REQUIRED: list[list[str]] = []
 
 
 def work(action: Any, task_vars: Mapping[str, Any], arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -66,8 +65,7 @@ def work(action: Any, task_vars: Mapping[str, Any], arguments: Mapping[str, Any]
 
 
 def _said(record: alone.Record) -> dict[str, Any]:
-    failed = record["fail"] if record["finished"] else record["may_fail"]
-    return {"result": record["result"], "show": record["show"], "fail": failed}
+    return {"result": record["result"], "show": record["show"], "fail": record["fail"] or not record["finished"]}
 
 
 def _hosts(action: Any, task_vars: Mapping[str, Any], name: str, hosts: Iterable[str]) -> dict[str, Drained]:

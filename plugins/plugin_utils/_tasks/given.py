@@ -43,6 +43,10 @@ ROLES = pathlib.Path(__file__).parents[3] / "roles"
 SPECS = ROLES / "maintain" / "meta" / "argument_specs.yml"
 
 
+REPORT_AGE = 15
+"""Minutes."""
+
+
 class Host(NamedTuple):
     """What the inventory says of a host.
 
@@ -116,7 +120,7 @@ class Given:
         """
         variables = self.variables(name)
         plan = variables.all[PLAN]
-        return Host(variables.facts(name, plan), variables.reach(), plan), self.wrong(name, variables)
+        return Host(variables.facts(name, plan), variables.reach, plan), self.wrong(name, variables)
 
     def hosts(self, members: Iterable[str]) -> tuple[dict[str, Host], list[str]]:
         """The same of all of them."""
@@ -168,16 +172,16 @@ def _typed(options: Mapping[str, Any]) -> dict[str, Any]:
 # ---- the play ----
 
 
-def play_problems(action: Any, task_vars: Mapping[str, Any], members: Sequence[str]) -> list[str]:
+def play_problems(action: Any, task_vars: Mapping[str, Any]) -> list[str]:
     """Why the play can't go through a run, in sentences."""
     found = strategy_problems(strategy_of(action._task))
     found += refused_receivers(plain(action._templar.template(task_vars.get("maintain_notify"))))
-    missing = [host for host in members if host not in task_vars["ansible_play_batch"]]
+    missing = [host for host in task_vars["ansible_play_hosts_all"] if host not in task_vars["ansible_play_batch"]]
     if missing:  # it would be missing when it is needed: with an error of its own above, or with `serial`
         found.append(
-            f"{listed(missing)}: named by maintain_members (by default all hosts of the play), but not running this role (any more). Correct "
-            "its error above, if there is one, or leave it out with --limit; where the play has serial, set maintain_members to "
-            "ansible_play_batch."
+            f"{listed(missing)}: in the play, but not running this role (any more), which handles all hosts of a play at once. Correct its error "
+            "above, if there is one, or leave it out with --limit; where the play has serial, remove that: maintain_max_unavailable says how many "
+            "machines may be out."
         )
     return found
 
@@ -204,7 +208,7 @@ def strategy_problems(strategy: str) -> list[str]:
     ]
 
 
-def late_report(action: Any, task_vars: Mapping[str, Any]) -> str:
+def late_report(task_vars: Mapping[str, Any]) -> str:
     """Why a run is not begun that a rulebook asks for, in a sentence: the signature of a report has no time of its own, so an old one could be
     sent once more by whoever has recorded it. "" where nothing speaks against it.
     """
@@ -212,17 +216,15 @@ def late_report(action: Any, task_vars: Mapping[str, Any]) -> str:
     if written is None:
         return ""
     received = task_vars.get("azure_maintenance_report_received") or iso_utc(time.time())
-    age = action._templar.template(task_vars.get("azure_maintenance_report_age", 15))
     try:
-        minutes = float(age)
         apart = abs((_moment(received) - _moment(written)).total_seconds())
     except ValueError as error:
         return f"Nothing was started: it is not known whether the report that asks for this run is too old ({one_line(error, 200)})."
-    if apart <= 60 * minutes:
+    if apart <= 60 * REPORT_AGE:
         return ""
     return (
-        f"Nothing was started: the report that asks for this run is of {written}, and arrived at {received}. A report counts for {minutes:g} "
-        "minutes (azure_maintenance_report_age), as an older one may be a copy that somebody has sent again. If the network or the rulebook was "
+        f"Nothing was started: the report that asks for this run is of {written}, and arrived at {received}. A report counts for {REPORT_AGE} "
+        "minutes, as an older one may be a copy that somebody has sent again. If the network or the rulebook was "
         "down, nothing has to be done: the next report or the schedule of maintain handles events that are still there. If it was not, compare "
         "the clocks of the controller and of the machine."
     )

@@ -16,22 +16,21 @@ from typing import Any, NamedTuple, cast
 
 from ansible.module_utils.parsing.convert_bool import boolean
 
+from ...module_utils._imds.endpoint import DEFAULT_ENDPOINT
 from .._ansible import is_windows, plain
-from .._fleet.options import HostOptions, SameOptions
+from .._fleet.options import HostOptions, SameOptions, variable_of
 from .._fleet.schema import HostFacts
-
-_OF_THE_PROGRAM = ("endpoint", "discover", "api_version", "timeout", "first_timeout", "wait_sleep")
 
 
 class Reach(NamedTuple):
     """How a machine is called.
 
     :attr options: of the machine program
-    :attr becomes: whether it becomes root
+    :attr becomes: False for nobody else than who logs in; None where the inventory or the play says that
     """
 
     options: Mapping[str, Any]
-    becomes: bool
+    becomes: bool | None
 
 
 class HostVariables:
@@ -67,22 +66,36 @@ class HostVariables:
         return not is_windows({name: self.get(name, "") for name in ("ansible_connection", "ansible_shell_type")})
 
     def of_maintain(self, *options: str) -> dict[str, Any]:
-        """Options of role maintain, by their names without its prefix."""
-        return {option: self[f"maintain_{option}"] for option in options}
+        """Options of role maintain, by their names without a prefix."""
+        return {option: self[variable_of(option)] for option in options}
 
-    def of_every_call(self) -> dict[str, Any]:
-        """What the inventory says of calls of the machine program, whoever makes them."""
-        return {
+    @property
+    def endpoint(self) -> str:
+        """Of its metadata service."""
+        return str(self.get("azure_maintenance_endpoint", "") or DEFAULT_ENDPOINT)
+
+    @property
+    def resource_name(self) -> str:
+        """In Azure; "" where the inventory does not say it."""
+        return str(self.get("azure_maintenance_resource_name", "") or "")
+
+    @property
+    def drain_reach(self) -> Reach:
+        """How role drain calls the machine, which asks no metadata service. A Windows machine's user is that of the login: a play that becomes root
+        means its Linux machines.
+        """
+        options = {
             "folder": self.get("azure_maintenance_folder", ""),
             "call_timeout": self.get("azure_maintenance_call_timeout", 0),
         }
+        return Reach(options, becomes=None if self.is_linux else False)
 
+    @property
     def reach(self) -> Reach:
-        """How role maintain calls the machine."""
-        return Reach(
-            {**self.of_maintain(*_OF_THE_PROGRAM), **self.of_every_call()},
-            becomes=self.is_true("maintain_become") and self.is_linux,
-        )
+        """How role maintain does."""
+        options, becomes = self.drain_reach
+        asks = {"endpoint": self.endpoint, "api_version": self.get("azure_maintenance_api_version", "")}
+        return Reach({**options, **asks}, becomes)
 
     def facts(self, host: str, plan: Mapping[str, Any]) -> HostFacts:
         """What role maintain says of the machine at the beginning; numbers may be texts, as whoever writes ``-e`` has written them.
@@ -93,15 +106,18 @@ class HostVariables:
         # Nobody takes in an answer while the user's own task files run.
         tasks = [step for step in plan["steps"] if step["type"] in ("tasks", "verify")]
         found = {
-            **self.of_maintain("endpoint", "scope", "resource_name", "require_steps"),
+            **self.of_maintain("require_steps"),
             "host": host,
             "is_linux": self.is_linux,
+            "endpoint": self.endpoint,
+            "resource_name": self.resource_name,
+            "scope": self.get("azure_maintenance_scope", "") or "",
             "group": self.get("azure_maintenance_capacity_group", ""),
             "steps": len(prepare),
             "needs": sum(step["timeout"] for step in prepare),
             "undo_needs": sum(step["undo_timeout"] for step in prepare if step["undoes"]),
             "task_seconds": max((max(step["timeout"], step["undo_timeout"]) for step in tasks), default=0),
-            "call_timeout": self.of_every_call()["call_timeout"],
+            "call_timeout": self.reach.options["call_timeout"],
             "options": self.of_maintain(*HostOptions.__annotations__),
             "same": self.of_maintain(*SameOptions.__annotations__),
         }

@@ -20,8 +20,7 @@ from . import machine_call
 from .calls import LONG, why_none
 from .machine_line import end_lasting
 
-ARGUMENTS = machine_call.ARGUMENTS
-REQUIRED = [["call"]]
+ARGUMENTS = {**machine_call.ARGUMENTS, "call": dict(machine_call.ARGUMENTS["call"], required=True)}
 
 
 class _OwnLine(NamedTuple):

@@ -26,13 +26,11 @@ from .._variables import refused
 from . import beginning, between_entries, fleet_run, given, handlers, run
 
 ARGUMENTS: dict[str, dict[str, Any]] = dict(
-    # The hosts that the run answers for, and its job in AWX
-    members=dict(type="list", elements="str"),
+    # Its job in AWX
     job=dict(type="str", default=""),
     # What the task returned before, of a run that goes on
     before=dict(type="dict"),
 )
-REQUIRED = [["members", "before"]]
 
 
 def work(action: Any, task_vars: Mapping[str, Any], arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -42,7 +40,7 @@ def work(action: Any, task_vars: Mapping[str, Any], arguments: Mapping[str, Any]
     task = _Task(action, task_vars)
     if arguments["before"] is not None:
         return task.goes_on(arguments["before"])
-    return task.begins(arguments["members"], arguments["job"])
+    return task.begins(arguments["job"])
 
 
 class _Task:
@@ -53,12 +51,13 @@ class _Task:
     def _notify(self) -> Any:
         return self._action._templar.template(self._task_vars.get("maintain_notify"))
 
-    def begins(self, members: list[str], job: str) -> dict[str, Any]:
-        if late := given.late_report(self._action, self._task_vars):
+    def begins(self, job: str) -> dict[str, Any]:
+        if late := given.late_report(self._task_vars):
             raise AnsibleActionFail(late)
-        hosts, wrong = given.Given(self._action, self._task_vars).hosts(members)
-        unknown = given.unknown(self._action, self._task_vars, self._task_vars["ansible_play_hosts_all"])
-        wrong = [*refused(unknown), *given.play_problems(self._action, self._task_vars, members), *wrong]
+        every = self._task_vars["ansible_play_hosts_all"]
+        hosts, wrong = given.Given(self._action, self._task_vars).hosts(every)
+        unknown = given.unknown(self._action, self._task_vars, every)
+        wrong = [*refused(unknown), *given.play_problems(self._action, self._task_vars), *wrong]
         if wrong:
             raise AnsibleActionFail(" ".join([*wrong, "Nothing was changed."]))
         try:

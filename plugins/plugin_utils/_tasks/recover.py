@@ -32,7 +32,6 @@ ARGUMENTS: dict[str, dict[str, Any]] = dict(
     # What the task returned before, of a recovery that goes on
     before=dict(type="dict"),
 )
-REQUIRED: list[list[str]] = []
 
 EVERY = 4.0
 """Seconds between two calls of a machine that could not be reached."""

@@ -30,7 +30,6 @@ ARGUMENTS: dict[str, dict[str, Any]] = dict(
     hosts=dict(type="list", elements="str", default=[]),
     before=dict(type="dict", default={}),
 )
-REQUIRED: list[list[str]] = []
 
 SCENARIOS = ROLES / "emulator" / "files" / "scenarios"
 

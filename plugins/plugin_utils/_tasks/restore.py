@@ -15,7 +15,6 @@ from .asking import Machines
 from .undoing import Take, begun
 
 ARGUMENTS: dict[str, dict[str, Any]] = dict(run=dict(type="str", required=True))
-REQUIRED: list[list[str]] = []
 
 
 def work(action: Any, task_vars: Mapping[str, Any], arguments: Mapping[str, Any]) -> dict[str, Any]:

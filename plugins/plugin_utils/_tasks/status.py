@@ -16,18 +16,17 @@ from ...module_utils._text import listed
 from .._fleet.status import status_lines, unknown
 from .asking import Machines
 
-ARGUMENTS: dict[str, dict[str, Any]] = dict(strict=dict(type="bool", required=True))
-REQUIRED: list[list[str]] = []
+ARGUMENTS: dict[str, dict[str, Any]] = {}
 
 SHOWN = "The task before says why."
 
 
-def work(action: Any, task_vars: Mapping[str, Any], arguments: Mapping[str, Any]) -> dict[str, Any]:
+def work(action: Any, task_vars: Mapping[str, Any], _arguments: Mapping[str, Any]) -> dict[str, Any]:
     """``lines`` for people, and as ``problems`` why the playbook fails, "" where it does not."""
     with Machines(action, task_vars, "status") as machines:
         machines.ask()
     problems = [f"The options of {listed(machines.wrong)} can't be used."] if machines.wrong else []
-    not_known = unknown(machines.asked) if arguments["strict"] else []
+    not_known = unknown(machines.asked)
     if not_known:
         problems.append(f"The state of some machines is not known: {'; '.join(not_known)}.")
     return dict(

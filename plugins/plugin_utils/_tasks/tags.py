@@ -18,7 +18,6 @@ from ansible.errors import AnsibleActionFail
 from ansible.playbook.role_include import IncludeRole
 
 ARGUMENTS: dict[str, dict[str, Any]] = {}
-REQUIRED: list[list[str]] = []
 
 
 def work(action: Any, task_vars: Mapping[str, Any], _arguments: Mapping[str, Any]) -> dict[str, Any]:

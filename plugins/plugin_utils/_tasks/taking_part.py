@@ -23,7 +23,6 @@ PART, RUN = "__drain_part", "__drain_run"
 """What a host has registered: that it takes part, and what the task for all has returned last."""
 
 ARGUMENTS: dict[str, dict[str, Any]] = dict(list=dict(type="str", choices=["prepare", "recover"], required=True))
-REQUIRED: list[list[str]] = []
 
 
 def work(action: Any, _task_vars: Mapping[str, Any], arguments: Mapping[str, Any]) -> dict[str, Any]:

@@ -14,7 +14,6 @@ from typing import Any
 from .undoing import gone_on
 
 ARGUMENTS: dict[str, dict[str, Any]] = dict(before=dict(type="dict", required=True))
-REQUIRED: list[list[str]] = []
 
 
 def work(action: Any, task_vars: Mapping[str, Any], arguments: Mapping[str, Any]) -> dict[str, Any]:

@@ -61,9 +61,7 @@ class Undoing:
         self._hosts = {}
         for host, take in takes.items():
             given = role.added(variables_of(self._action, self._task_vars, host))
-            given.update(
-                __drain_list="recover", __drain_whose=take.whose, __drain_unmarked=take.unmarked, drain_fail=False
-            )
+            given.update(__drain_list="recover", __drain_whose=take.whose, __drain_unmarked=take.unmarked)
             self._hosts[host] = drained(self._action, host, "recover", given)
         self._run = DrainRun(self._hosts)
         self.go_on()

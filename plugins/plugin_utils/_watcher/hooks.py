@@ -188,8 +188,8 @@ def _source(given: Mapping[str, Any], find_file: Callable[[str], str | None], ho
         return {kind: value if value.endswith("\n") else value + "\n"}
     found = find_file(value)
     if found is None:
-        where = "in watcher_hook_paths, by default beside the playbook and beside the inventory"
-        raise HookError(f"its {kind} is not there: {value} (relative ones are looked for {where})")
+        where = "beside the playbook and beside the inventory"
+        raise HookError(f"its {kind} is not there: {value} (a relative one is looked for {where})")
     if kind == "file" and not host.has_drives:
         with open(found, "rb") as file:
             _check_beginning(file.read(4), found)

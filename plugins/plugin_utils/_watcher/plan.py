@@ -29,7 +29,6 @@ from .place import Place
 from .program import Commands, access_of, commands_of, written
 from .windows_python import NONE, WindowsPython, python_of
 
-PREFIX = "watcher_"
 LONG = 600.0  # seconds: more is warned of, as Azure announces a redeploy ten minutes ahead
 OWN_LABELS = NAMES_OF_MACHINES
 """What the role itself says of each machine; a machine that shares no scope and has no group has the first one only."""
@@ -86,7 +85,7 @@ def files_of(
     """
     host = place.host
     names = misspelt(unknown)
-    plain = {name: _typed(option, options[name]) for name, option in OPTIONS.items() if _is_handed_on(option)}
+    plain = {name: _typed(option, options[name]) for name, option in OPTIONS.items() if _is_handed_on(option, options)}
     errors = [*names["errors"], *_refusals({"format": FORMAT, **plain}, host)]
     hooks, wrong = hook_files(options["hooks"], find_file, place)
     errors += wrong
@@ -159,34 +158,37 @@ def misspelt(unknown: Sequence[Unknown]) -> Problems:
     return {"errors": [words.rstrip(".") for words in refused(unknown)], "warnings": named(unknown)}
 
 
-def variables() -> list[str]:
-    """The options that have a variable of the role, by their names without ``watcher_``."""
-    return [name for name, option in OPTIONS.items() if option.description]
+def variables() -> dict[str, str]:
+    """The variables that say options, by these."""
+    return {name: option.variable for name, option in OPTIONS.items() if option.variable}
 
 
-def _is_handed_on(option: Option) -> bool:
-    """Whether the program gets the value of the role's variable as it is."""
-    return bool(option.description) and not option.is_made
+def _is_handed_on(option: Option, options: Mapping[str, Any]) -> bool:
+    """Whether the program gets the value of the variable as it is. One that the inventory need not say is empty."""
+    return bool(option.variable) and not option.is_made and (bool(option.description) or options[option.name] != "")
 
 
 def _typed(option: Option, value: Any) -> Any:
-    """A value as the program's file holds it: templates make text of numbers and of true. What is none stays, and is refused."""
+    """A value as the program's file holds it: templates make text of numbers. What is none stays, and is refused."""
     if option.kind.type in ("int", "float") and not isinstance(value, bool):
         try:
             number = float(value)
         except (TypeError, ValueError):
             return value
         return int(number) if option.kind.type == "int" and math.isfinite(number) else number
-    if option.kind.type == "bool":
-        return _is_true(value)
     if option.kind.type == "str" and not isinstance(value, (dict, list)):
         return str(value) or (None if option.default == "" else "")
     return value
 
 
 def _refusals(settings: Mapping[str, Any], host: Host) -> list[str]:
-    """What the program would refuse, by the very check that it makes; its keys are the variables' names."""
-    return [f"{PREFIX}{named_option(one.path)} {one.words}" for one in configured(settings, host)[1]]
+    """What the program would refuse, by the very check that it makes, with the variables' names."""
+    return [f"{_variable(named_option(one.path))} {one.words}" for one in configured(settings, host)[1]]
+
+
+def _variable(name: str) -> str:
+    option = OPTIONS.get(name.partition("[")[0].partition(".")[0])
+    return option.said_as + name[len(option.name) :] if option and option.said_as else f"watcher_{name}"
 
 
 def _reports(reports: Any, place: Place) -> tuple[list[dict[str, Any]], list[Secret], list[str]]:
@@ -278,10 +280,6 @@ def _long(hooks: Sequence[HookFile], steps: Sequence[Mapping[str, Any]], default
                 )
             )
     return found
-
-
-def _is_true(value: Any) -> bool:
-    return str(value).lower() in ("true", "yes", "1", "on")
 
 
 _BY_MAINTAIN = "or leave such machines to the playbook maintain, with watcher_mode: observe"

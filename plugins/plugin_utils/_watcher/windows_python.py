@@ -78,7 +78,7 @@ def _brought(package: str, sha256: str, find_file: Callable[[str], str | None], 
     path = find_file(package)
     if path is None:
         raise PythonError(
-            f"watcher_python_zip is not there: {package} (a relative one is looked for in watcher_hook_paths)"
+            f"watcher_python_zip is not there: {package} (a relative one is looked for beside the playbook and beside the inventory)"
         )
     try:
         with open(path, "rb") as file:

@@ -22,7 +22,7 @@ from ...module_utils._machine.program import Parts, lost, perform
 from .boot import Boot
 from .connection_errors import connection_problem
 from .lacks import lacking
-from .machine import Execute, WindowsMachine, WindowsProblem, find_endpoints
+from .machine import Execute, WindowsMachine, WindowsProblem
 from .store import FOLDER, WindowsStore
 from .transport import WindowsTransport
 
@@ -93,7 +93,6 @@ def _performed(machine: WindowsMachine, call: Mapping[str, Any], clock: Clock, c
             clock=_OwnClock(clock, boot),
             moment=boot.moment,
             transport=lambda timed: WindowsTransport(machine, timed, store),
-            find=lambda: find_endpoints(machine),
             runner_of=lambda step: None,  # all its steps are carried out elsewhere
             caller=caller,
             held=lambda wall: lasting(store.hold(), wall),

@@ -59,7 +59,6 @@ def main():
                 clock=clock,
                 moment=lambda: moment_of(system, clock),
                 transport=lambda clock: None,
-                find=lambda: None,
                 runner_of=lambda step: hands[step["type"]],
             ),
         )["answers"][0]

@@ -85,7 +85,7 @@ def _facts(script: Script) -> dict[str, Any]:
         "max_unavailable": "50%",
         "hold": "wait",
     }
-    same = {"rounds": 0, "wait_timeout": 1e6, "event_timeout": 600.0, "takeover": 10.0}
+    same = {"rounds": 0, "wait_timeout": 1e6, "event_timeout": 600.0}
     return {
         "host": HOST,
         "is_linux": True,

@@ -351,7 +351,6 @@ class Fleet:
             "rounds": chance.choice((0, 0, 1, 1, 2)),
             "wait_timeout": chance.choice((60.0, 200.0, 300.0)),
             "event_timeout": chance.choice((200.0, 600.0)),
-            "takeover": chance.choice((10.0, 30.0)),
         }
 
     def _strays(self) -> list[str]:

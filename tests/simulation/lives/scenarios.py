@@ -195,7 +195,7 @@ def choose(fleet: Fleet, do: str = "prepare_and_approve", rounds: int = 1, **oth
         **others,
     }
     fleet.options = {host: dict(options) for host in fleet.machines}
-    fleet.same = {"rounds": rounds, "wait_timeout": 300.0, "event_timeout": 600.0, "takeover": 10.0}
+    fleet.same = {"rounds": rounds, "wait_timeout": 300.0, "event_timeout": 600.0}
 
 
 def event(

@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 from ..._clock import Clock
 from ..._errors import ScheduledEventsError
 from ..._imds.client import NAME, Client
-from ..._imds.option_names import WATCHER, with_variables
+from ..._imds.option_names import with_variables
 from ..._imds.transport import Answer, Transport
 from ..host.this_host import HOST
 from ..settings.options import Configuration
@@ -132,7 +132,7 @@ def check_service(configuration: Configuration, transport: Transport, clock: Clo
     try:
         name, vm_id = (client.machine_text(leaf, WITHIN) for leaf in (NAME, "vmId"))
     except ScheduledEventsError as error:
-        return [Finding(FAIL, "endpoint", with_variables(error.message, WATCHER), _advice(error.kind), ("endpoint",))]
+        return [Finding(FAIL, "endpoint", with_variables(error.message), _advice(error.kind), ("endpoint",))]
     found = [Finding(OK, "endpoint", f"{configuration.endpoint} answers to {user}")]
     found.append(_identity(configuration, name, vm_id))
     if noting.last:

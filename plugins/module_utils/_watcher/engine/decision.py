@@ -6,7 +6,7 @@
 Private to this collection.
 
 What is decided by that is the core's (_core/decision). Here is collected what a watcher knows of its machine and its scope. What it will
-not approve, others' turn or a person's hold among the reasons, is prepared for when the time left falls to ``watcher_prepare_before``:
+not approve, others' turn or a person's hold among the reasons, is prepared for when the time left falls to ``azure_maintenance_prepare_before``:
 until then the machine serves.
 
 Turns go by the document: all machines of a scope read the same one, and so agree on whose turn it is to be out voluntarily. A watcher sees

@@ -247,7 +247,7 @@ def scheduled_again_text(event: Event) -> str:
 def late_text(event: Event, left: float) -> str:
     return (
         f"This machine is not prepared for {title(event)}, which may start {seconds_until(left)}. Running hooks and steps continue "
-        "within their limits, and the event is not approved. Increase watcher_prepare_before, or reduce the limits of its hooks."
+        "within their limits, and the event is not approved. Increase azure_maintenance_prepare_before, or reduce the limits of its hooks."
     )
 
 

@@ -131,14 +131,12 @@ class ImdsFacade:
         woken: Callable[[], None],
         objection: Callable[[Tuple[str, ...], Tuple[str, ...]], str],
         expects_events: bool = False,
-        find: Optional[Callable[[], Any]] = None,
         connect: Connect = HttpTransport,
     ) -> None:
         self._clock = clock
         self._woken = woken
-        self._find = find
         self._connect = connect
-        self._session = ImdsSession(configuration, clock, find, connect)
+        self._session = ImdsSession(configuration, clock, connect)
         self._event_poller = EventPoller(self._session, woken, expects_events)
         self._identity_poller = IdentityPoller(self._session, woken)
         self._approval_sender = ApprovalSender(self._session, objection, woken)
@@ -157,10 +155,7 @@ class ImdsFacade:
             return
         another = _whom(configuration) != _whom(self._session.configuration)
         self._event_poller.stop()
-        endpoint = self._session.endpoint
-        self._session = ImdsSession(configuration, self._clock, self._find, self._connect)
-        if not another:
-            self._session.endpoint = endpoint  # it may have been found elsewhere
+        self._session = ImdsSession(configuration, self._clock, self._connect)
         self._approval_sender.session = self._session
         self._event_poller = EventPoller(self._session, self._woken, latest=self._event_poller.latest)
         if another:  # else the machine is who it was, though nobody may be there to say so at this moment
@@ -189,7 +184,7 @@ class ImdsFacade:
     def about(self) -> Dict[str, Any]:
         """For people."""
         return {
-            "endpoint": self._session.endpoint,
+            "endpoint": self._session.configuration.endpoint,
             "api_version": self._session.api_version,
             "polls": self._event_poller.polls,
             "failures": self._event_poller.failures,
@@ -216,4 +211,4 @@ def _service(configuration: Configuration) -> Tuple[Any, ...]:
 
 def _whom(configuration: Configuration) -> Tuple[Any, ...]:
     """What of them says whom to ask, and for whom."""
-    return (configuration.endpoint, configuration.discover, configuration.resource_name)
+    return (configuration.endpoint, configuration.resource_name)

@@ -12,14 +12,14 @@ retried by itself: the next poll is that. What may not be asked every second (42
 
 import math
 import threading
-from typing import Any, Callable, List, Optional
+from typing import Callable, List, Optional
 
 from ..._clock import Clock
 from ..._errors import ScheduledEventsError
 from ..._events.document import Document
 from ..._imds.client import DEFAULT_VERSION, NAME, NAME_TIMEOUT, Client
 from ..._imds.http_transport import HttpTransport
-from ..._imds.option_names import WATCHER, with_variables
+from ..._imds.option_names import with_variables
 from ..._imds.retries import BACK_OFF, advice, asked_pause, pause_after
 from ..._imds.transport import WATCHER_REQUESTS_PER_SECOND, RateLimit, SharedRateLimit, Transport
 from ..._text import one_line
@@ -35,22 +35,13 @@ Connect = Callable[[Clock, RateLimit], Transport]
 class ImdsSession:
     """Makes conversations with the service that the configuration names.
 
-    :arg find: looks for the endpoint elsewhere (DHCP option 245); returns what has ``endpoints``
-    endpoint: the one that answers, as far as is known; api_version: what it answers to
+    api_version: what the service answers to, as far as is known
     """
 
-    def __init__(
-        self,
-        configuration: Configuration,
-        clock: Clock,
-        find: Optional[Callable[[], Any]] = None,
-        connect: Connect = HttpTransport,
-    ) -> None:
+    def __init__(self, configuration: Configuration, clock: Clock, connect: Connect = HttpTransport) -> None:
         self.configuration = configuration
         self.clock = clock
-        self.endpoint = configuration.endpoint
         self.api_version = ""
-        self._find = find
         self._connect = connect
         # A tiny interval is for tests, which bring an endpoint of their own.
         tiny = configuration.interval < LEAST_INTERVAL
@@ -61,20 +52,14 @@ class ImdsSession:
         """A connection for one thread."""
         return self._connect(self.clock, self._rate)
 
-    def client(self, transport: Transport, endpoint: str = "", patient: bool = False) -> Client:
+    def client(self, transport: Transport, patient: bool = False) -> Client:
         """A conversation over it. One that finds out which version is served, where nobody knows yet.
 
         :arg patient: whether its first answer may take its time; an approval that hangs is better sent again
         """
         version = self.api_version or self.configuration.api_version or DEFAULT_VERSION
         first = FIRST_TIMEOUT if patient else TIMEOUT
-        return Client(transport, endpoint or self.endpoint, version, TIMEOUT, first, self.clock)
-
-    def elsewhere(self) -> List[str]:
-        """Other endpoints to try, where the user lets them be looked for."""
-        if not self.configuration.discover or self._find is None:
-            return []
-        return [found for found in self._find().endpoints if found != self.configuration.endpoint]
+        return Client(transport, self.configuration.endpoint, version, TIMEOUT, first, self.clock)
 
 
 VM_ID = "vmId"
@@ -122,7 +107,7 @@ class IdentityPoller:
             name, vm_id = (client.machine_text(leaf, NAME_TIMEOUT) for leaf in (NAME, VM_ID))
             self.problem = self._objection(name, vm_id)
         except ScheduledEventsError as error:
-            self.problem = with_variables(f"Who this machine is could not be asked: {error.message}", WATCHER)
+            self.problem = with_variables(f"Who this machine is could not be asked: {error.message}")
         if self.problem:
             self._tries += 1
             return PAUSES[min(self._tries, len(PAUSES)) - 1]
@@ -185,9 +170,10 @@ class EventPoller:
         self.ended = self._answered = self._version_chosen = self._clock.now()
         self.left_alone_until = 0.0
         self._in_a_row = 0
-        self._expects_events = expects_events or bool(latest and latest.document.incarnation is not None)
         self._transport = session.transport()
-        self._client = self._conversation(session.endpoint)
+        self._client = session.client(self._transport, patient=True)
+        if expects_events or latest and latest.document.incarnation is not None:
+            self._client.expect_events()
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="polling", daemon=True)
 
@@ -230,7 +216,7 @@ class EventPoller:
         self.poll_problem = ""
         self.warnings = self._client.warnings
         self._in_a_row, self.left_alone_until = 0, 0.0
-        self._session.endpoint, self._session.api_version = self._client.endpoint, self._client.api_version_used
+        self._session.api_version = self._client.api_version_used
         older = self._client.api_version_used != self._session.configuration.api_version
         if (
             older and at - self._version_chosen > _VERSION_EVERY
@@ -247,12 +233,10 @@ class EventPoller:
         first = not self.poll_problem
         to_do = advice(error)
         words = error.message if not to_do or to_do in error.message else f"{error.message} {to_do}"
-        self.poll_problem = with_variables(words, WATCHER)
+        self.poll_problem = with_variables(words)
         interval = self._session.configuration.interval
         if error.kind == "version_refused":
             self._client.choose_version_anew()
-        elif error.kind in ("unreachable", "timeout") and self.failures == self.polls:
-            self._try_elsewhere()
         ordered = min(asked_pause(error), LONGEST_ORDER)
         if ordered:
             self.left_alone_until = self.ended + ordered
@@ -262,17 +246,3 @@ class EventPoller:
             return min(pause_after(error, self._in_a_row, interval), LONGEST_ORDER)
         steps = _SLOWER.get(error.kind, (interval,))
         return max(interval, steps[min(self._in_a_row, len(steps)) - 1])
-
-    def _try_elsewhere(self) -> None:
-        """The next poll goes to the next of the addresses that may be the service's."""
-        candidates = [self._session.configuration.endpoint, *self._session.elsewhere()]
-        now = self._client.endpoint
-        following = candidates[(candidates.index(now) + 1) % len(candidates)] if now in candidates else candidates[0]
-        if following != now:
-            self._client = self._conversation(following)
-
-    def _conversation(self, endpoint: str) -> Client:
-        client = self._session.client(self._transport, endpoint, patient=True)
-        if self._expects_events:
-            client.expect_events()
-        return client

@@ -121,7 +121,6 @@ def assemble(
             clock=clock,
             moment=system.moment,
             transport=lambda clock: None,  # the polls are the watcher's own
-            find=lambda: None,
             runner_of=inside.runner_of,
             end_jobs=inside.end_jobs,
         )
@@ -141,7 +140,6 @@ def assemble(
         wake.wake,
         why_not,
         expects_events=any(program.mark()),
-        find=lambda: _endpoints(clock),
     )
     parts = Components(
         settings=settings,
@@ -178,12 +176,6 @@ def assemble(
         inside.stop()
 
     return Assembled(parts, start, stop)
-
-
-def _endpoints(clock: Clock) -> Any:
-    from ..._imds.discovery import Files, find_endpoints  # hardly anybody needs it
-
-    return find_endpoints(Files(), clock.wall())
 
 
 def inside_of(configuration: Configuration, clock: Clock, log: Log, about: Mapping[str, Any]) -> Inside:

@@ -53,7 +53,6 @@ class Configuration(NamedTuple):
     hooks_folder: str = HOST.hooks_folder
     steps: Tuple[Step, ...] = ()
     endpoint: str = DEFAULT_ENDPOINT
-    discover: bool = False
     api_version: str = DEFAULT_VERSION
     resource_name: str = ""  # "" where the metadata service says it
     interval: float = 1.0
@@ -73,8 +72,9 @@ SAME = object()
 class Option(NamedTuple):
     """One option. Its default is that of the field of its name in :class:`Settings` or :class:`Configuration`.
 
-    description: sentences for users, as ansible-doc shows them. An option without any is none of the role's: it knows the value itself.
+    description: sentences for users, as ansible-doc shows them, from which the role's argument spec and default are written
     role_default: of the role's variable, where that is another one than the program's
+    said_as: the role's variable, where it is one that others read, too; else it is called as the option, with ``watcher_`` before that
     is_made: the role makes the value out of what its variable holds. Its argument spec is written by hand, as far as it has parts.
     in_words: by value, what ``status`` says that the watcher then does
     """
@@ -83,6 +83,7 @@ class Option(NamedTuple):
     kind: Kind
     description: Tuple[str, ...] = ()
     role_default: Any = SAME
+    said_as: str = ""
     is_made: bool = False
     in_words: Mapping[str, str] = {}
 
@@ -90,6 +91,11 @@ class Option(NamedTuple):
     def default(self) -> Any:
         """What the program goes by where its file does not say."""
         return _DEFAULTS[self.name]
+
+    @property
+    def variable(self) -> str:
+        """The role's; "" where the option is none of the role's: it, or the program, knows the value itself."""
+        return self.said_as or (f"watcher_{self.name}" if self.description else "")
 
     @property
     def variable_default(self) -> Any:
@@ -124,9 +130,10 @@ GROUPS: Tuple[Tuple[str, Tuple[Option, ...]], ...] = (
                 values.POLICY,
                 (
                     "Ordered list of rules; the first that matches decides about an event. The last rule must have no C(when).",
-                    "The same as C(maintain_policy) of role P(cloudops.azure_maintenance.maintain#role).",
+                    "It holds for role P(cloudops.azure_maintenance.maintain#role), too, which says what a rule may have.",
                 ),
                 role_default=DEFAULT_POLICY,
+                said_as="azure_maintenance_policy",
             ),
             Option(
                 "prepare_before",
@@ -136,6 +143,7 @@ GROUPS: Tuple[Tuple[str, Tuple[Option, ...]], ...] = (
                     "Until then the machine serves.",
                     "It begins earlier where the limits of hooks and steps add up to more.",
                 ),
+                said_as="azure_maintenance_prepare_before",
             ),
             Option(
                 "cooldown",
@@ -146,11 +154,7 @@ GROUPS: Tuple[Tuple[str, Tuple[Option, ...]], ...] = (
                     "With V(0) the next one need not wait.",
                 ),
             ),
-            Option(
-                "boot_timeout",
-                values.seconds(0.0, 3600.0),
-                ("Seconds after a boot for which a recovery waits for the boot's own jobs, at most.",),
-            ),
+            Option("boot_timeout", values.seconds(0.0, 3600.0)),
             Option("steps", values.STEPS),
         ),
     ),
@@ -224,65 +228,18 @@ GROUPS: Tuple[Tuple[str, Tuple[Option, ...]], ...] = (
     (
         "How the metadata service is polled",
         (
-            Option(
-                "endpoint",
-                values.ENDPOINT,
-                (
-                    "Base URL of the metadata service, O(azure_maintenance_endpoint) unless your inventory says it in another way.",
-                ),
-                role_default="{{ azure_maintenance_endpoint | default('http://169.254.169.254') }}",
-            ),
-            Option(
-                "resource_name",
-                values.TEXT,
-                (
-                    "The VM's name in Azure, O(azure_maintenance_resource_name) unless your inventory says it in another way. "
-                    "Empty to ask the metadata service.",
-                ),
-                role_default="{{ azure_maintenance_resource_name | default('') }}",
-            ),
-            Option(
-                "discover",
-                values.FLAG,
-                (
-                    "Whether a machine outside a virtual network looks for the metadata service in its DHCP leases (option 245).",
-                ),
-            ),
-            Option(
-                "api_version",
-                values.VERSION,
-                (
-                    "The api-version to ask for, a date, O(azure_maintenance_api_version) unless your inventory says it in another way. "
-                    "Older ones are tried when the service refuses it.",
-                ),
-                role_default="{{ azure_maintenance_api_version | default('" + DEFAULT_VERSION + "', true) }}",
-            ),
-            Option(
-                "interval",
-                values.seconds(0.001, 60.0),
-                (
-                    "Seconds from one poll to the next.",
-                    "Azure allows a machine five requests a second, all of its programs together.",
-                ),
-            ),
+            Option("endpoint", values.ENDPOINT, said_as="azure_maintenance_endpoint"),
+            Option("resource_name", values.TEXT, said_as="azure_maintenance_resource_name"),
+            Option("api_version", values.VERSION, said_as="azure_maintenance_api_version"),
+            Option("interval", values.seconds(0.001, 60.0)),
         ),
     ),
     (
         "What is kept",
         (
             Option("folder", values.FOLDER),
-            Option(
-                "history_bytes",
-                values.size(4096),
-                ("How large the history may get, which is for people.",),
-            ),
-            Option(
-                "spool_bytes",
-                values.size(4096),
-                (
-                    "How much room reports may take that could not be sent yet. Then the oldest are dropped, which is reported.",
-                ),
-            ),
+            Option("history_bytes", values.size(4096)),
+            Option("spool_bytes", values.size(4096)),
         ),
     ),
 )

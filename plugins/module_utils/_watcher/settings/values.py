@@ -110,12 +110,6 @@ def _text(value: Any, host: Host) -> str:
     return value
 
 
-def _flag(value: Any, host: Host) -> bool:
-    if not isinstance(value, bool):
-        raise Refused(f"must be true or false, not {shown(value)}")
-    return value
-
-
 def _absolute(value: Any, host: Host) -> str:
     path = _text(value, host)
     if not host.is_whole_path(path):
@@ -260,7 +254,6 @@ def named(path: Path) -> str:
 
 VERSION = one_of(*VERSIONS)._replace(choices=())
 TEXT = Kind(_text, "str")
-FLAG = Kind(_flag, "bool")
 FOLDER = Kind(_absolute, "str")
 ENDPOINT = Kind(_endpoint, "str")
 POLICY = Kind(_policy, "list", "dict")

@@ -48,7 +48,7 @@ play() {
         -e '{"dir": "'"$dir"'", "app_port": '"$port"', "front_port": '"$front"', "haproxy": '"$haproxy"'}'
 }
 
-for name in validate steps budget hosts; do
+for name in validate steps limits hosts; do
     play "$here/test_$name.yml" "$@"
     took "test_$name.yml"
 done
@@ -72,8 +72,10 @@ done
 started+=("$!")
 rm -rf "$dir/async" # what earlier ones have begun
 for name in windows balancer; do
+    # A machine that is reached as this one is, with steps of a Windows machine
+    systems=(-e "{__drain_on: $(test "$name" = windows && echo windows || echo linux)}")
     DRAIN_TEST_DIR="$dir" ANSIBLE_COLLECTIONS_PATH="$dir/standins:${ANSIBLE_COLLECTIONS_PATH:-}" \
-        play "$here/test_$name.yml" "$@"
+        play "$here/test_$name.yml" "${systems[@]}" "$@"
     took "test_$name.yml"
     test "$name" != windows || test -z "$(ls "$dir/async" 2>/dev/null)" # Ansible's files of the steps are gone
 done

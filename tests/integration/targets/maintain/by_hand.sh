@@ -9,7 +9,7 @@ works on_web test_yes.yml
 event=$(shown)
 works status
 says "PREPARED, its owner has EXPIRED"
-works approve -e "event=$event"
+works approve -e "approve_event=$event"
 says "web3 has approved event $event."
 posts 1
 
@@ -24,9 +24,9 @@ says "nothing is known of their events and marks: lost1."
 
 refuses approve
 says "Say which event"
-refuses approve -e "event=${event%?}"
+refuses approve -e "approve_event=${event%?}"
 says "(did you mean '$event'?)"
-works approve -e "event=$event" --check
+works approve -e "approve_event=$event" --check
 says "Run gone (job 12) on ctl1 owns web1, web2 for Reboot $event"
 [ ! -e "$dir/marks/web1/yes" ]
 
@@ -47,7 +47,7 @@ says "web1 was taken out of service for Reboot $event (Scheduled"
     sleep 3
     edit 'mark["number"] += 1' web1 web2
 ) &
-works approve -e "event=$event"
+works approve -e "approve_event=$event"
 says "The confirmation of event $event is recorded on web1, web2."
 says "approves it when all of its machines are prepared."
 posts 0
@@ -59,16 +59,16 @@ works status
 says "EXPIRED, last renewed "
 says "confirmed by a person: $event"
 mv "$dir/marks/web2/mark.json" "$dir/aside"
-refuses approve -e "event=$event"
+refuses approve -e "approve_event=$event"
 says "web2 is not marked: it is in service."
 posts 0
 mv "$dir/aside" "$dir/marks/web2/mark.json"
-works approve -e "event=$event" --check
+works approve -e "approve_event=$event" --check
 posts 0
-works approve -e "event=$event"
+works approve -e "approve_event=$event"
 says "web3 has approved event $event."
 posts 1
-works approve -e "event=$event"
+works approve -e "approve_event=$event"
 says "has started: nothing is left to approve."
 posts 1
 

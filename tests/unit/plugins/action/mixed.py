@@ -192,7 +192,6 @@ MAINTAIN = {
     "maintain_wait_timeout": 60,
     "maintain_recover_timeout": 60,
     "maintain_margin": 5,
-    "maintain_become": False,
     "maintain_require_steps": False,
     "maintain_max_unavailable": 2,  # the event affects both of them
     "azure_maintenance_hosts": "linux1,win1",

@@ -65,7 +65,6 @@ def done(tmp_path_factory):
             "azure_maintenance_hosts": ",".join(NAMES),
             "azure_maintenance_folder": f"{folder}/marks/{{{{ inventory_hostname }}}}",
             "drain_steps": steps(folder, control),
-            "drain_become": False,
         }
 
     played = {"ANSIBLE_CONNECTION_PLUGINS": str(PLAYS), "STANDIN_LOG": str(folder / "calls")}

@@ -122,7 +122,7 @@ def test_role_drain_begins_no_other_step(tmp_path, number):
     steps = [{"type": "command", "do": ["sh", "-c", WAITS, str(tmp_path)]}]
     steps.append({"type": "command", "do": ["touch", str(tmp_path / "second")]})
     marks = str(tmp_path / "marks")
-    variables = {"drain_steps": steps, "drain_become": False, "azure_maintenance_folder": marks}
+    variables = {"drain_steps": steps, "azure_maintenance_folder": marks}
     with start(tmp_path, tmp_path / "play.yml", HOSTS, variables) as run:
         until((tmp_path / "began").exists)
         started = descendants(run.pid)

@@ -38,9 +38,8 @@ ONE = """
   ansible.builtin.include_role:
     name: cloudops.azure_maintenance.drain
     tasks_from: prepare
+    apply: {ignore_errors: true}
   vars:
-    drain_fail: false
-    drain_become: false
     drain_steps: "{{ [step] }}"
 
 - name: Show what came of it
@@ -59,7 +58,7 @@ def run(folder, play, variables):
 def shown(tmp_path_factory):
     """A run that finds an event which it only shows."""
     policy = [{"name": "Only look", "do": "notify"}]
-    variables = dict(MAINTAIN, azure_maintenance_hosts="all", maintain_wait_timeout=0, maintain_policy=policy)
+    variables = dict(MAINTAIN, azure_maintenance_hosts="all", maintain_wait_timeout=0, azure_maintenance_policy=policy)
     folder = tmp_path_factory.mktemp("shown")
     printed, status = run(folder, "cloudops.azure_maintenance.maintain", variables)
     assert status == 0, printed

@@ -78,7 +78,6 @@ class Run:
                     "emulator": address,
                     "ansible_become": False,
                     "ansible_connection": connection,
-                    "maintain_become": False,
                     "azure_maintenance_folder": f"{folder}/marks/{{{{ inventory_hostname }}}}",
                 },
                 ANSIBLE_CONNECTION_PLUGINS=str(folder),

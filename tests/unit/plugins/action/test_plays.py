@@ -113,7 +113,6 @@ def test_linux_machines_alone_need_no_other_collection(tmp_path):
             drain_steps=[
                 {"type": "command", "do": ["touch", str(done["drained"])], "undo": ["touch", str(done["back"])]}
             ],
-            drain_become=False,
         ),
         ANSIBLE_COLLECTIONS_PATH=str(tmp_path),
         ANSIBLE_COLLECTIONS_SCAN_SYS_PATH="false",

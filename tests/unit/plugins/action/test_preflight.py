@@ -67,9 +67,7 @@ class Began:
             given = {
                 "azure_maintenance_endpoint": address + "/vm/{{ inventory_hostname }}",
                 "azure_maintenance_folder": str(folder / "marks" / "{{ inventory_hostname }}"),
-                "maintain_become": False,
                 "maintain_wait_timeout": 0,
-                "maintain_first_timeout": 3,
             }
             given.update(variables)
             # Ansible looks for collections where Python looks for modules, too.
@@ -151,11 +149,11 @@ def test_what_would_keep_it_from_its_work_ends_it(tmp_path):
 
 
 def test_a_misspelt_variable_of_one_host_ends_it_at_once(tmp_path):
-    ended = Began(tmp_path, hosts=HOSTS.replace("nosuch ", "nosuch drain_stepps=1 "), maintain_polcy=[])
+    ended = Began(tmp_path, hosts=HOSTS.replace("nosuch ", "nosuch drain_stepps=1 "), maintain_margn=[])
     assert ended.status == 2
     assert (
-        "This collection has no variable drain_stepps of nosuch (did you mean 'drain_steps'?), maintain_polcy (did you mean "
-        "'maintain_policy'?): correct it, or rename it where it is one of your own. Nothing was changed."
+        "This collection has no variable drain_stepps of nosuch (did you mean 'drain_steps'?), maintain_margn (did you mean "
+        "'maintain_margin'?): correct it, or rename it where it is one of your own. Nothing was changed."
         in ended.printed
     )
     assert ended.asked == []
@@ -165,6 +163,16 @@ def test_another_strategy_ends_it_at_once(tmp_path):
     ended = Began(tmp_path, strategy="ansible.builtin.host_pinned")
     assert ended.status == 2
     assert "needs the strategy linear, and this play has ansible.builtin.host_pinned: all machines" in ended.printed
+    assert ended.asked == []
+
+
+def test_hosts_that_come_one_after_the_other_end_it_at_once(tmp_path):
+    ended = Began(tmp_path, strategy="linear\n  serial: 1")
+    assert ended.status == 2
+    assert (
+        "nosuch: in the play, but not running this role (any more), which handles all hosts of a play at once."
+        in ended.printed
+    )
     assert ended.asked == []
 
 

@@ -49,7 +49,11 @@ def test_files_are_looked_for_in_order(tmp_path):
 
 def test_names_are_those_of_all_roles():
     made = plan(
-        OPTIONS, "files", place=PLACE, steps=steps(), names=["watcher_aprove", "watcher_mode", "maintain_policy", "x"]
+        OPTIONS,
+        "files",
+        place=PLACE,
+        steps=steps(),
+        names=["watcher_aprove", "watcher_mode", "azure_maintenance_policy", "x"],
     )
     slip = [
         "This collection has no variable watcher_aprove (did you mean 'watcher_approve'?): correct it, or rename it where it is one of "

@@ -22,7 +22,7 @@ OPTIONS = {
     "max_unavailable": "50%",
     "hold": "wait",
 }
-SAME = {"event_timeout": "3600", "rounds": "1", "wait_timeout": "1000", "takeover": "30"}
+SAME = {"event_timeout": "3600", "rounds": "1", "wait_timeout": "1000"}
 
 
 def facts(host, **more):

@@ -161,7 +161,6 @@ class Machine:
             clock=self.clock,
             moment=self.moment,
             transport=lambda clock: self.transport,
-            find=lambda: None,
             runner_of=lambda step: None if step["elsewhere"] else hand,
         )
 

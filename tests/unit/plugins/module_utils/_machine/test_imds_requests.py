@@ -10,7 +10,6 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._errors
     BrokenAnswer,
     Unreachable,
 )
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.endpoint import Found
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._machine.acting import (
     Machine,
     step,
@@ -75,17 +74,6 @@ def test_who_asks_in_the_same_second_as_others_asks_once_more(machine):
 def test_who_does_not_answer_is_not_asked_three_times_more(machine):
     machine.transport.expect(leaf("name", Unreachable("no route")))
     assert "no route" in machine.call({"do": "hello"})["answers"][0]["problem"]
-
-
-def test_hello_looks_for_the_service_elsewhere_where_that_is_wanted(machine):
-    parts = machine.parts()
-    found = parts._replace(find=lambda: Found(("http://other.test",), ()))
-    machine.parts = lambda: found
-    others = [get("http://other.test" + LEAF.format(name), 200, name.encode()) for name in ("name", "placementGroupId")]
-    others += [get("http://other.test" + LEAF.format(name), 200, b"") for name in ("vmId", "priority")]
-    machine.transport.expect(leaf("name", Unreachable("no route")), *others)
-    (answer,) = machine.call({"do": "hello"}, discover=True)["answers"]
-    assert (answer["resource_name"], answer["problem"]) == ("name", "")
 
 
 def test_a_look_is_what_the_module_returns_and_says_how_old_it_is(machine):

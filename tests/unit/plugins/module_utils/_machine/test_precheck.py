@@ -64,13 +64,13 @@ def test_a_file_in_its_place(machine, tmp_path):
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
 def test_a_folder_that_the_user_may_not_write(machine, tmp_path):
     tmp_path.chmod(0o500)
-    assert "(Permission denied): let the run become root there" in asked(machine)["mark"]
+    assert "(Permission denied): set ansible_become to true there" in asked(machine)["mark"]
     tmp_path.chmod(0o700)
 
 
 def test_a_folder_that_nobody_may_write(machine, monkeypatch):
     monkeypatch.setattr(files.os, "access", lambda *arguments, **options: False)
-    assert "(Permission denied): let the run become root there" in asked(machine)["mark"]
+    assert "(Permission denied): set ansible_become to true there" in asked(machine)["mark"]
 
 
 LARGE = {"f_flag": 0, "f_frsize": 4096, "f_blocks": 9999, "f_bfree": 9999, "f_bavail": 9999}

@@ -145,7 +145,7 @@ def _path_of(descriptor):
     [
         (errno.ENOSPC, "make room there"),
         (errno.EROFS, "make the file system writable, or name a folder on another one"),
-        (errno.EACCES, "let the run become root there"),
+        (errno.EACCES, "set ansible_become to true there"),
         (errno.EIO, "see what is wrong there"),
     ],
 )
@@ -193,7 +193,7 @@ def test_a_folder_of_somebody_else_is_refused(machine):
             if os.geteuid() == 0:
                 os.seteuid(65534)
             answer = machine.go()
-            code = 0 if answer["state"] == "failed" and "let the run become root there" in answer["why"] else 2
+            code = 0 if answer["state"] == "failed" and "set ansible_become to true there" in answer["why"] else 2
         finally:
             os._exit(code)
     status = os.waitpid(pid, 0)[1]

@@ -8,9 +8,6 @@ import pytest
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._clock import Moment
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core import mark_view as core
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._errors import AnswerTimeout, Unreachable
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events.document import Document
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.endpoint import Found
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.interface import PollResult
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.imds.facade import (
     HUNG,
     KEPT,
@@ -51,12 +48,12 @@ DATED = {"etag": '"2"', "date": "Thu, 01 Jan 2026 00:00:07 GMT"}
 class Service:
     """A metadata service that plays a script, and who asks it."""
 
-    def __init__(self, *script, find=None, **settings):
+    def __init__(self, *script, **settings):
         self.transport = ScriptedTransport(*script)
         self.clock = self.transport.clock
         self.woken = 0
         configuration = Configuration(endpoint=ENDPOINT, **settings)
-        self.session = ImdsSession(configuration, self.clock, find, lambda clock, rate: self.transport)
+        self.session = ImdsSession(configuration, self.clock, lambda clock, rate: self.transport)
 
     def wake(self):
         self.woken += 1
@@ -186,51 +183,17 @@ def test_a_version_that_is_not_served_any_more():
     assert service.session.api_version == "2019-08-01" and not looking.poll_problem
 
 
-def test_the_endpoint_is_looked_for_elsewhere_where_that_is_wanted():
-    other = "http://168.63.129.16"
-    service = Service(
-        look(Unreachable("cut.")),
-        get(other + events_path(), 200, ONE),
-        find=lambda: Found((ENDPOINT, other), ()),
-        discover=True,
-    )
-    looking = service.looking()
-    look_on(service, looking)
-    look_on(service, looking)
-    assert service.session.endpoint == other and not looking.poll_problem
-    found = Service(look(Unreachable("cut.")), look(Unreachable("cut.")), find=lambda: Found((other,), ()))
-    looking = found.looking()
-    look_on(found, looking)
-    look_on(found, looking)
-
-
-def test_after_other_settings_it_is_looked_for_elsewhere_though_a_document_is_known():
-    other = "http://168.63.129.16"
-    service = Service(
-        look(Unreachable("cut.")),
-        get(other + events_path(), 200, ONE),
-        find=lambda: Found((other,), ()),
-        discover=True,
-    )
-    known = PollResult(Document(1), service.clock.now(), None, 7, service.clock.now())
-    looking = service.looking(latest=known)
-    look_on(service, looking)
-    look_on(service, looking)
-    assert service.session.endpoint == other and looking.latest.number == 8
-
-
 def test_other_settings_of_the_same_service(monkeypatch):
     for part in (EventPoller, IdentityPoller):
         monkeypatch.setattr(part, "start", lambda self: None)
-    service = Service(get(NAME_PATH, 200, b"web1"), get(VM_PATH, 200, b"ID-OF-VM"), discover=True)
+    service = Service(get(NAME_PATH, 200, b"web1"), get(VM_PATH, 200, b"ID-OF-VM"))
     configuration = service.session.configuration
     metadata = ImdsFacade(
         configuration, service.clock, service.wake, lambda events: "", connect=lambda clock, rate: service.transport
     )
     metadata._identity_poller.ask()
-    metadata._session.endpoint = "http://168.63.129.16"
     metadata.configure(configuration._replace(interval=2.0))
-    assert metadata.identity == ("web1", "ID-OF-VM") and metadata.about()["endpoint"] == "http://168.63.129.16"
+    assert metadata.identity == ("web1", "ID-OF-VM")
     metadata.configure(configuration._replace(interval=2.0, endpoint="http://10.0.0.1"))
     assert metadata.identity is None and metadata.about()["endpoint"] == "http://10.0.0.1"
 

@@ -87,7 +87,6 @@ def test_everything_that_can_be_said():
         hooks_folder="/srv/hooks/",
         steps=[step("a"), step("b", "service")],
         endpoint="http://127.0.0.1:8080/vm/web1/",
-        discover=True,
         api_version="2019-08-01",
         resource_name="web1",
         interval=0.01,
@@ -105,7 +104,7 @@ def test_everything_that_can_be_said():
     assert found.hooks == {"prepare.d/10-app": HookOptions(5.0, "app"), "recover.d/10-app": HookOptions()}
     assert (found.hooks_folder, found.folder) == ("/srv/hooks", "/srv/state")
     assert [one["key"] for one in found.steps] == ["command a", "service b"]
-    assert (found.endpoint, found.discover, found.api_version) == ("http://127.0.0.1:8080/vm/web1", True, "2019-08-01")
+    assert (found.endpoint, found.api_version) == ("http://127.0.0.1:8080/vm/web1", "2019-08-01")
     assert (found.resource_name, found.interval, found.boot_timeout) == ("web1", 0.01, 0.0)
     assert [(one.url, one.secret_file) for one in found.reports] == [("https://example.com/x", "/etc/secret")]
     assert (found.history_bytes, found.spool_bytes, found.hook_limit) == (5000, 6000, 20.0)
@@ -157,7 +156,6 @@ def test_what_is_no_json(text, place, words):
         ('{"format": 1, "prepare_before": 1e999}', "prepare_before", "must be a number of seconds"),
         ('{"format": 1, "cooldown": 86401}', "cooldown", "must be a number of seconds from 0 to 86400"),
         ('{"format": 1, "interval": 0.1}', "interval", "must be at least 0.5 s"),
-        ('{"format": 1, "discover": "yes"}', "discover", "must be true or false, not 'yes'"),
         ('{"format": 1, "folder": "state"}', "folder", "must be a whole path"),
         ('{"format": 1, "endpoint": "169.254.169.254"}', "endpoint", "no address of a metadata service"),
         ('{"format": 1, "endpoint": "https://169.254.169.254"}', "endpoint", "must begin with http://"),

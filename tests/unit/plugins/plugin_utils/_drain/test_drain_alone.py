@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain import alone
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain.plan import NOTHING
 
 STEPS = [
     {"key": "command a", "name": "a", "type": "command", "number": 1, "does": "run a", "undoes": "run b"},
@@ -18,7 +19,6 @@ PLAN = {"steps": STEPS, "prepare": STEPS, "recover": STEPS[::-1], "errors": []}
 
 def begun(name="prepare", at=0.0, plan="usual", **more):
     plan = PLAN if plan == "usual" else plan
-    budgets = {"prepare": {"prepare": 300.0, "revert": 120.0}, "recover": {"recover": 600.0}}[name]
     options = {
         "host": "web1",
         "list": name,
@@ -28,7 +28,7 @@ def begun(name="prepare", at=0.0, plan="usual", **more):
         "whose": "",
         "unmarked": False,
     }
-    options.update(budgets=budgets, check_mode=False, may_fail=True)
+    options["check_mode"] = False
     return alone.begun(dict(options, **more), plan, at)
 
 
@@ -56,13 +56,13 @@ def test_the_mark_is_looked_at_before_anything_is_asked_for():
     assert record["call"]["requests"] == [] and not record["call"]["run"] and not record["result"]["ok"]
     record = alone.ticked(record, shown({"holder": {"kind": "drain", "run": "d0"}, "number": 7, "steps": []}), 1.0)
     assert record["call"]["run"] == "d1" and record["call"]["number"] == 8
-    assert request(record)["to"] == "prepared" and request(record)["events"] == [] and request(record)["left"] == 299.0
+    assert request(record)["to"] == "prepared" and request(record)["events"] == [] and request(record)["left"] == 149.0
 
 
 def test_a_preparation():
     record = alone.ticked(begun(), shown(), 1.0)
     record = alone.ticked(record, went("preparing", entry("command a", "begun")), 2.0)
-    assert not record["finished"] and request(record)["left"] == 298.0
+    assert not record["finished"] and request(record)["left"] == 148.0
     record = alone.ticked(
         record, went("prepared", entry("command a", "done"), entry("service x", "done", tries=0)), 5.0
     )
@@ -90,7 +90,7 @@ def test_a_preparation_that_failed_is_undone():
     record = alone.ticked(begun(), shown(), 1.0)
     failed = entry("service x", "failed", "no such unit")
     record = alone.ticked(record, went("failed", entry("command a", "done"), failed, why="x"), 10.0)
-    assert not record["finished"] and request(record)["to"] == "recovered" and request(record)["left"] == 120.0
+    assert not record["finished"] and request(record)["to"] == "recovered" and request(record)["left"] == 90.0
     back = [entry("command a", "taken_back"), entry("service x", "taken_back")]
     record = alone.ticked(record, went("recovered", *back), 12.0)
     result = record["result"]
@@ -146,7 +146,7 @@ def test_a_machine_without_a_mark_is_left_as_it_is_unless_somebody_says_otherwis
 
 def test_a_machine_that_does_not_answer_is_asked_again_until_the_budget_is_used_up():
     record = alone.ticked(begun(), shown(), 1.0)
-    record = alone.ticked(record, {"lost": "refused"}, 200.0)
+    record = alone.ticked(record, {"lost": "refused"}, 140.0)
     assert not record["finished"] and 0 < record["rest"] <= alone.SLOW
     record = alone.ticked(record, {"lost": "refused"}, 301.0)
     assert record["finished"] and record["result"]["message"] == "web1 could not be asked: refused."
@@ -199,7 +199,7 @@ def test_check_mode_shows_the_plan_and_calls_nobody():
 
 
 def test_steps_that_can_not_be_run():
-    record = begun(plan=None, trouble="web1: drain_steps is a text, not a list of steps")
+    record = begun(plan=NOTHING, trouble="web1: drain_steps is a text, not a list of steps")
     assert (
         record["finished"] and record["fail"] and record["result"]["message"].startswith("web1: drain_steps is a text")
     )

@@ -12,7 +12,7 @@ import pytest
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.outage import _has_case
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._steps.step_type import Host
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._steps.types import TYPES
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain.plan import make_plan, system_of
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain.plan import make_plan
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain.ways import WAYS
 
 ROOT = pathlib.Path(__file__).parents[5]
@@ -187,20 +187,6 @@ def test_a_step_is_for_the_systems_it_names(system):
 def test_the_numbers_are_those_of_the_users_list():
     made = plan(dict(SERVICE, hosts=["web2"]), COMMAND)
     assert [step["number"] for step in made["prepare"]] == [2]
-
-
-@pytest.mark.parametrize(
-    "variables, system",
-    [
-        ({}, "linux"),
-        ({"ansible_connection": "winrm"}, "windows"),
-        ({"ansible_connection": "winrm", "drain_system": "linux"}, "linux"),
-        ({"ansible_connection": "ssh", "drain_system": "Windows"}, "windows"),
-        ({"ansible_connection": "winrm", "drain_system": "auto"}, "windows"),
-    ],
-)
-def test_a_machines_system_is_the_one_it_names_else_that_of_its_connection(variables, system):
-    assert system_of(variables) == system
 
 
 # Defaults and forms

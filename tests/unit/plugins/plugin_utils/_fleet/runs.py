@@ -30,7 +30,7 @@ OPTIONS = {
     "max_unavailable": "100%",
     "hold": "wait",
 }
-SAME = {"rounds": 1, "wait_timeout": 3000.0, "event_timeout": 3600.0, "takeover": 30.0}
+SAME = {"rounds": 1, "wait_timeout": 3000.0, "event_timeout": 3600.0}
 
 
 def rules(do, **when):

@@ -347,7 +347,7 @@ def test_hold_may_leave_its_marks_to_another_run():
     assert run.marked() == ["web1"]
     assert run["web1"].mark["lease"]["until"] == run["web1"].mark["lease"]["uptime"], "whoever comes need not wait"
     assert run.problems == []
-    assert any("cloudops.azure_maintenance.approve -e event=A" in note for note in run.notes)
+    assert any("cloudops.azure_maintenance.approve -e approve_event=A" in note for note in run.notes)
 
 
 @pytest.mark.parametrize("other, leaves", [("leave", True), ("wait", False)])

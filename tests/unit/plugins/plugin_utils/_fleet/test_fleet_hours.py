@@ -327,7 +327,7 @@ def test_wrong_hours_end_the_run_before_it_begins():
     with pytest.raises(PlanError) as caught:
         Run("web1", "web2", policy=rule(hours="10pm-5am"))
     said = caught.value.message
-    assert "maintain_policy: Rule 1 of the policy ('Nights'): `hours` must be hours such as" in said
+    assert "azure_maintenance_policy: Rule 1 of the policy ('Nights'): `hours` must be hours such as" in said
     assert "'10pm-5am' (web1, web2). Nothing was changed." in said
 
 

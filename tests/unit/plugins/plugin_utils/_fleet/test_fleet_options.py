@@ -10,6 +10,7 @@ import pytest
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.options import (
     PlanError,
     checked_options,
+    variable_of,
 )
 
 OWN = {
@@ -22,7 +23,7 @@ OWN = {
     "max_unavailable": "50%",
     "hold": "wait",
 }
-SAME = {"rounds": 1, "wait_timeout": 3600, "event_timeout": 3600, "takeover": 30}
+SAME = {"rounds": 1, "wait_timeout": 3600, "event_timeout": 3600}
 
 
 def facts(host, group="", scope="", **changes):
@@ -61,7 +62,7 @@ def test_texts_that_templates_make_are_read():
     assert checked_options([facts("app1", allow_unknown="False")]).hosts["app1"]["allow_unknown"] is False
 
 
-@pytest.mark.parametrize("name, other", [("rounds", 3), ("wait_timeout", 0), ("event_timeout", 60), ("takeover", 5)])
+@pytest.mark.parametrize("name, other", [("rounds", 3), ("wait_timeout", 0), ("event_timeout", 60)])
 def test_what_concerns_the_run_must_be_equal(name, other):
     found = problem(facts("app1"), facts("app2"), facts("db1", **{name: other}))
     assert f"maintain_{name} must be equal in a run: it is {SAME[name]} on app1, app2; {other} on db1." in found
@@ -109,7 +110,6 @@ def test_groups_have_capacities_of_their_own():
         ("rounds", 1.5, "a whole number, 0 or more"),
         ("wait_timeout", "soon", "a number of seconds, 0 or more"),
         ("event_timeout", 0, "a number of seconds, above 0"),
-        ("takeover", 0, "a number of seconds, 1 or more"),
         ("margin", -1, "a number of seconds, 0 or more"),
         ("margin", True, "a number of seconds, 0 or more"),
         ("prepare_before", "nan", "a number of seconds, 0 or more"),
@@ -126,14 +126,18 @@ def test_groups_have_capacities_of_their_own():
 )
 def test_what_is_out_of_range_is_refused(name, value, wanted):
     found = problem(facts("app1", **{name: value}), facts("app2", **{name: value}), facts("app3"))
-    assert f"maintain_{name} is {value!r}, but must be {wanted}" in found
+    assert f"{variable_of(name)} is {value!r}, but must be {wanted}" in found
     assert "(app1, app2)." in found and found.endswith("Nothing was changed.")
 
 
 def test_all_that_is_wrong_is_said_at_once():
     found = problem(facts("app1", margin=-1), facts("db1", policy=[{"do": "aprove"}]))
     assert "maintain_margin is -1" in found
-    assert "maintain_policy: Rule 1 of the policy" in found and "did you mean 'approve'?" in found and "(db1)." in found
+    assert (
+        "azure_maintenance_policy: Rule 1 of the policy" in found
+        and "did you mean 'approve'?" in found
+        and "(db1)." in found
+    )
 
 
 @pytest.mark.parametrize("when", [{"sources": ["Usr"]}, {"statuses": ["Startd"]}])

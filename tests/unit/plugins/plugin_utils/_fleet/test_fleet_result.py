@@ -170,7 +170,7 @@ def test_times_are_of_the_day():
 def test_why_it_is_not_approved():
     (entry,) = unconfirmed().result["events"]
     (confirmation,) = [one for one in entry["reasons"] if one["reason"] == "confirmation"]
-    assert "azure_maintenance.approve -e event=A" in confirmation["ends_by"]
+    assert "azure_maintenance.approve -e approve_event=A" in confirmation["ends_by"]
     (entry,) = whole().result["events"]
     assert entry["reasons"] == []
 

@@ -55,14 +55,14 @@ def test_one_that_starts_after_its_approval_was_refused_was_not(refusal):
 
 def test_nobody_else_approves_an_event_while_its_approval_is_under_way():
     """Though web2 is to be prepared for another one by now, and web3 would be asked in its place."""
-    run = approving(took=100.0, takeover=5.0)
+    run = approving(took=100.0)
     run.show(event("A", ["vm1"]), event("B", ["vm2"], not_before=5000.0))
     run.until(lambda: "web2" not in run.under_way)
     assert approvers(run) == ["web2"] and run.sent()
 
 
 def test_another_one_approves_it_when_nothing_came_back():
-    run = approving(took=20.0, takeover=5.0)
+    run = approving(took=40.0)
     run["web2"].lost_approvals = 1
     run.until(lambda: run.sent())
     assert approvers(run) == ["web2", "web3"]

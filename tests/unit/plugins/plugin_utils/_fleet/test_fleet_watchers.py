@@ -128,7 +128,7 @@ def test_machines_that_their_watchers_have_prepared_may_approve():
 
 @pytest.mark.parametrize("phase, events", [("preparing", ["A"]), ("prepared", ["B"]), ("recovering", ["A"])])
 def test_but_not_one_whose_watcher_has_not_prepared_it_for_that_event(phase, events):
-    run = Run("web1", "web2", takeover=30.0)
+    run = Run("web1", "web2")
     run["web1"].watcher, run["web1"].mark = says(), dict(by_watcher(phase), events=events)
     run["web2"].refuses = "it would not"
     run.show(event("A", ["vm2"], not_before=300.0))

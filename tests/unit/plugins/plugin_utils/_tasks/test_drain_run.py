@@ -27,7 +27,7 @@ SHOWN = {"lost": "", "answers": [], "mark": None, "number": 0, "uptime": 5.0, "b
 def given(host, is_windows=False, **options):
     """What the user has given for a host."""
     common = {"list": "prepare", "run": "here", "job": "", "controller": "c", "whose": "", "unmarked": False}
-    more = {"budgets": {"prepare": 300.0, "revert": 60.0}, "check_mode": False, "may_fail": True, "trouble": ""}
+    more = {"check_mode": False, "trouble": ""}
     return Drained({"host": host, **common, **more, **options}, PLAN, Reach({"call_timeout": 0}, False), is_windows)
 
 
@@ -88,7 +88,8 @@ def test_who_is_finished_is_not_called():
 
 def test_a_call_that_was_lost_is_made_again_as_long_as_there_is_time(monkeypatch):
     machines = Machines(*[("web1", lost("It hangs"))] * 2)
-    run = DrainRun({"web1": given("web1", budgets={"prepare": 0.0, "revert": 0.0})})
+    run = DrainRun({"web1": given("web1")})
+    run.records["web1"]["budget"] = 0.0
     run.go_on(machines)
     assert "could not be asked: It hangs" in run.records["web1"]["result"]["message"] and len(machines.sent) == 1
     machines = Machines(("web1", lost("It hangs")), ("web1", SHOWN), ("web1", went("prepared")))

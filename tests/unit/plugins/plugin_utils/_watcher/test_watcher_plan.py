@@ -38,10 +38,9 @@ OPTIONS = {
     **{name: TABLE[name].variable_default for name in variables()},
     # As templates make them
     "prepare_before": "300",
-    "history_bytes": "1048576",
-    "discover": "False",
+    # As the inventory may say it
     "endpoint": "http://169.254.169.254",
-    "resource_name": "",
+    "resource_name": "vm1",
     "api_version": "2020-07-01",
     # What the role knows
     "inventory_hostname": "web1",
@@ -75,11 +74,14 @@ def errors(*given, **options):
 def test_the_settings_have_each_key_as_the_program_takes_it():
     settings = files()["settings"]
     assert settings["format"] == 1
-    assert settings["discover"] is False and settings["resource_name"] is None
-    assert settings["prepare_before"] == 300.0 and settings["history_bytes"] == 1048576
-    assert settings["cooldown"] == 120.0
+    assert settings["prepare_before"] == 300.0 and settings["cooldown"] == 120.0
     assert settings["policy"] == DEFAULT_POLICY
-    assert set(settings) == {"format", *TABLE}
+    assert set(settings) == {"format", *TABLE} - {"interval", "boot_timeout", "history_bytes", "spool_bytes"}
+
+
+def test_what_the_inventory_does_not_say_is_left_to_the_program():
+    unsaid = dict.fromkeys(("endpoint", "resource_name", "api_version"), "")
+    assert not set(unsaid).intersection(files(**unsaid)["settings"])
 
 
 def test_labels_are_what_the_inventory_says_and_what_the_user_adds():
@@ -211,18 +213,20 @@ def test_a_verification_is_refused():
         ({"approve": "always"}, "watcher_approve must be one of own, never, not 'always'"),
         (
             {"policy": [{"do": "approve", "when": {"types": ["Freeze"]}}]},
-            "watcher_policy can't be followed: The policy has no final rule",
+            "azure_maintenance_policy can't be followed: The policy has no final rule",
         ),
         (
             {"endpoint": "169.254.169.254"},
-            "watcher_endpoint is no address of a metadata service: The endpoint '169.254.169.254' can't be used",
+            "azure_maintenance_endpoint is no address of a metadata service: The endpoint '169.254.169.254' can't be used",
         ),
-        ({"prepare_before": -1}, "watcher_prepare_before must be a number of seconds from 0 to 86400, not -1"),
+        (
+            {"prepare_before": -1},
+            "azure_maintenance_prepare_before must be a number of seconds from 0 to 86400, not -1",
+        ),
         ({"cooldown": -1}, "watcher_cooldown must be a number of seconds from 0 to 86400, not -1"),
         ({"hook_limit": 0}, "watcher_hook_limit must be a number of seconds from 1 to 86400, not 0"),
-        ({"interval": "fast"}, "watcher_interval must be a number of seconds from 0.001 to 60, not 'fast'"),
-        ({"boot_timeout": True}, "watcher_boot_timeout must be a number of seconds from 0 to 3600, not True"),
-        ({"spool_bytes": 10}, "watcher_spool_bytes must be a number of bytes from 4096 to 1099511627776, not 10"),
+        ({"cooldown": "long"}, "watcher_cooldown must be a number of seconds from 0 to 86400, not 'long'"),
+        ({"cooldown": True}, "watcher_cooldown must be a number of seconds from 0 to 86400, not True"),
         ({"hooks": [dict(HOOK, phase="x")]}, "watcher_hooks, hook 1 ('app'): phase is 'x'"),
         (
             {"reports": [{"url": "ftp://x"}]},
@@ -258,8 +262,8 @@ def test_what_is_said_of_a_report_has_no_secret_in_it():
 
 
 def test_what_only_the_watcher_itself_checks_is_refused_as_well():
-    assert errors(resource_name="a\nb")[0].startswith("watcher_resource_name must be a text of one line")
-    assert errors(api_version="2020-07-02")[0].startswith("watcher_api_version must be one of")
+    assert errors(resource_name="a\nb")[0].startswith("azure_maintenance_resource_name must be a text of one line")
+    assert errors(api_version="2020-07-02")[0].startswith("azure_maintenance_api_version must be one of")
     assert errors(cooldown=86401) == ["watcher_cooldown must be a number of seconds from 0 to 86400, not 86401.0"]
     assert "folder must be a whole path" in errors(folder="state")[0]
 
