@@ -325,7 +325,7 @@ def _events(machine: MachineState) -> str:
 def _mark(record: Record, machine: MachineState, at: float) -> str:
     if machine["answered"] is None:
         return "mark not known"
-    return "no mark" if whose(record, machine, at) == NOBODY else "HAS A MARK"
+    return {NOBODY: "no mark", UNREADABLE: "MARK NOT READABLE"}.get(whose(record, machine, at), "HAS A MARK")
 
 
 def _count(number: int, what: str) -> str:

@@ -45,6 +45,14 @@ def test_every_machine_has_its_line():
     ]
 
 
+def test_a_mark_that_can_not_be_read_need_not_be_there():
+    """As where the run has not become root, and the folder is root's."""
+    run = Run("web1")
+    run.tick()
+    run.record["hosts"]["web1"]["mark"] = {"unreadable": "/m/mark.json can't be read: Permission denied"}
+    assert table(run.record, {"web1": Asked((), None)}, run.at)[0].endswith("MARK NOT READABLE")
+
+
 def test_one_that_is_another_host_takes_no_part():
     run = Run("web1", "web2")
     run["web1"].vm_id = run["web2"].vm_id = "same"
