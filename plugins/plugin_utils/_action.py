@@ -47,9 +47,15 @@ class ScheduledEventsAction(ActionBase):
         del tmp  # has had no effect for long
         task_vars = task_vars or {}
         arguments = self._arguments(task_vars)
+        validation = ArgumentSpecValidator(self.arguments).validate(arguments)
         # The connection is the delegate's, where there is one.
-        if getattr(self._connection._shell, "_IS_WINDOWS", False):
-            result.update(self._on_windows(arguments, task_vars))
+        if validation.error_messages:
+            message = validation.errors.msg
+            if isinstance(validation.errors[0], UnsupportedError):
+                message = f"Unsupported parameters for ({self._task.action}) module: {message}"
+            result.update(_refused(f"{self._asked(task_vars)}: {message}"))
+        elif getattr(self._connection._shell, "_IS_WINDOWS", False):
+            result.update(self._on_windows(validation.validated_parameters, task_vars))
         else:
             result.update(
                 self._execute_module(module_args=arguments, task_vars=task_vars, wrap_async=self._task.async_val)
@@ -80,7 +86,7 @@ class ScheduledEventsAction(ActionBase):
                     arguments[option] = str(value).strip()
         return arguments
 
-    def _on_windows(self, arguments: Mapping[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
+    def _on_windows(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         host = self._asked(task_vars)
         if self._task.async_val:
             return _refused(
@@ -88,13 +94,6 @@ class ScheduledEventsAction(ActionBase):
                 "does the work. Leave it out: wait_timeout limits the wait (option wait), and the keyword timeout "
                 "the task. To go on with something else meanwhile, use strategy: free, or a play of its own."
             )
-        validation = ArgumentSpecValidator(self.arguments).validate(arguments)
-        if validation.error_messages:
-            message = validation.errors.msg
-            if isinstance(validation.errors[0], UnsupportedError):
-                message = f"Unsupported parameters for ({self._task.action}) module: {message}"
-            return _refused(f"{host}: {message}")
-
         why = refusal(self._connection.transport, bool(self._connection.become))
         if why:
             return _refused(f"{host}: {why}")
@@ -108,7 +107,6 @@ class ScheduledEventsAction(ActionBase):
         clock, logins = Clock(), Logins(str(self._get_remote_user() or ""), host)
         stays = Standing(self._connection, logins)
         machine = WindowsMachine(host, over(stays, execute), clock)
-        options = validation.validated_parameters
         try:
             result = outcome(
                 self.operation,

@@ -93,9 +93,10 @@ def test_the_shell_tells_what_the_machine_is(name):
 @pytest.mark.parametrize("over", POSIX)
 def test_posix_the_module_is_started_as_it_is(over, operation, check_mode, async_val):
     start = Started()
-    module = action(operation, over, start, check_mode, async_val, nonsense=1)  # the module refuses that itself
+    given = {"wait_timeout": "5", **({"event_ids": ID} if operation == "approve" else {})}
+    module = action(operation, over, start, check_mode, async_val, **given)
     assert module.run(None, TASK_VARS) == {"changed": False, "what": "ever"}
-    assert start.calls == [{"module_args": {"nonsense": 1}, "task_vars": TASK_VARS, "wrap_async": async_val}]
+    assert start.calls == [{"module_args": given, "task_vars": TASK_VARS, "wrap_async": async_val}]
     assert len(start.removed) == (0 if async_val else 1)
 
 
@@ -167,10 +168,10 @@ def variables(host):
 
 def given(operation, host, delegate_to=None, check_mode=False, async_val=0, **options):
     """What the module on a Linux machine gets by these variables and options."""
-    start = Started()
+    start, required = Started(), {"event_ids": [ID]} if operation == "approve" else {}
     task_vars = dict(TASK_VARS, **variables(host), ansible_delegated_vars={"win2": variables(THERE)})
-    action(operation, "ssh", start, check_mode, async_val, delegate_to, **options).run(None, task_vars)
-    return start.calls[0]["module_args"]
+    action(operation, "ssh", start, check_mode, async_val, delegate_to, **required, **options).run(None, task_vars)
+    return {name: value for name, value in start.calls[0]["module_args"].items() if name not in required}
 
 
 @pytest.mark.parametrize("check_mode, async_val", [(False, 0), (True, 0), (False, 60)])
@@ -485,8 +486,9 @@ def test_a_lost_connection_is_ansibles_unreachable(clock):
         ("approve", {}, "win1: missing required arguments: event_ids"),
     ],
 )
-def test_arguments_are_those_of_the_module(operation, options, said, clock):
-    result = run(clock, operation, **options)
+@pytest.mark.parametrize("over", ["winrm", "ssh"])
+def test_arguments_are_those_of_the_module(over, operation, options, said, clock):
+    result = run(clock, operation, over=over, **options)
     assert result["failed"] is True and result["failure"]["kind"] == "invalid"
     assert said in result["msg"]
 
