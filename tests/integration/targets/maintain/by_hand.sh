@@ -15,7 +15,7 @@ posts 1
 
 marked 600
 printf '[web]\nlost1 ansible_connection=ssh ansible_host=127.0.0.1 ansible_port=1\n' >"$dir/lost"
-works status -i "$dir/lost"
+refuses status -i "$dir/lost"
 says "web1   web1: 1 event    PREPARED, its owner may be alive"
 says "mark: prepared for $event, by run gone (job 12) on ctl1, since 20"
 says "web3   web3: 1 event    no mark"

@@ -102,7 +102,7 @@ says "maintain_rounds is"
 nothing
 
 # One that fails while a machine is drained, as that can't be recovered at first
-does="echo web1 prepared >>$dir/notes"
+does="cp $other/addresses.json $dir/listens; echo web1 prepared >>$dir/notes"
 undoes="[ -e $dir/tried ] || { touch $dir/tried; exit 1; }; echo web1 recovered >>$dir/notes"
 refuses rehearse -e rehearse_speed=20 -e maintain_margin=0 -e maintain_recover_timeout=1 \
     -e "{\"drain_steps\": [{\"type\": \"command\", \"do\": [\"sh\", \"-c\", \"$does\"], \"undo\": [\"sh\", \"-c\", \"$undoes\"]}]}"
@@ -110,3 +110,5 @@ says "Left for a person"
 notes "web1 prepared" "web1 recovered"
 : >"$dir/notes"
 nothing
+grep -q '"control": null' "$dir/listens" # by which any user here could have announced more
+grep -q "\"http://127.0.0.1:$port\"" "$dir/listens" # all of them are this machine
