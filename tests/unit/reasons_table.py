@@ -19,8 +19,9 @@ except ImportError:  # a checkout that is no collection's folder
 
 PAGE = ROOT / "docs" / "docsite" / "rst" / "failures.rst"
 BEGIN, END = "..\n  reasons: written by make figure\n\n", "..\n  reasons: end\n"
-_COMMANDS = re.compile(
-    "(ansible-playbook .* approve_event=ID|azure-maintenance (?:approve ID|doctor|recover --force|release|status))"
+_LITERALS = re.compile(
+    "ansible-playbook .* approve_event=ID|azure-maintenance (?:approve ID|doctor|recover --force|release|status)"
+    r"|\b(?:watcher|maintain|recover|approve|azure_maintenance|drain)_\w+"
 )
 _HEAD = """.. list-table::
    :header-rows: 1
@@ -50,9 +51,7 @@ def _row(code: str) -> str:
 
 
 def _ends(reason: messages.Reason, who: str) -> str:
-    words = messages.ends_by(reason, who, "ID")
-    words = re.sub(r"\b((?:watcher|maintain|recover|approve|azure_maintenance|drain)_\w+)", r"``\1``", words)
-    return _COMMANDS.sub(r"``\1``", words)
+    return _LITERALS.sub(r"``\g<0>``", messages.ends_by(reason, who, "ID"))
 
 
 def page_with(table: str, page: str) -> str:
