@@ -352,6 +352,7 @@ class Fleet:
             "wait_timeout": chance.choice((60.0, 200.0, 300.0)),
             "event_timeout": chance.choice((200.0, 600.0)),
         }
+        chance.choice((10.0, 30.0))  # once an option: so the lives of a seed are what they were
 
     def _strays(self) -> list[str]:
         """The last of four machines of a scope in some lives: nobody has declared it, so only an event shows where it belongs."""

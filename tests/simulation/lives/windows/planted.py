@@ -65,8 +65,8 @@ def _sent_with(**more: Any) -> Any:
     """All requests to look.ps1 have this."""
 
     def sending(real: Any) -> Any:
-        def answers(machine: Any, requests: Any) -> Any:
-            return real(machine, [{**request, **more} for request in requests])
+        def answers(machine: Any, *requests: Any) -> Any:
+            return real(machine, *({**request, **more} for request in requests))
 
         return answers
 
