@@ -114,15 +114,17 @@ def matched(
 def match_and_decide(record: Record, at: float) -> None:
     """Find the machines of all open events, and what is to be done on them."""
     names = {host: machine["resource_name"] for host, machine in record["hosts"].items() if not machine["aside"]}
+    silent = [host for host in names if not can_look(record["hosts"][host])]
     for key, entry in record["events"].items():
         if entry["gone"] is None:
-            _match(record, key, entry, names, at)
+            _match(record, key, entry, names, silent, at)
             _decide(record, entry, at)
 
 
-def _match(record: Record, key: str, entry: EventState, names: dict[str, str], at: float) -> None:
+def _match(
+    record: Record, key: str, entry: EventState, names: dict[str, str], silent: Collection[str], at: float
+) -> None:
     hosts = near_hosts(record, entry)
-    silent = [host for host in names if not can_look(record["hosts"][host])]
     affected, entry["unknown"], entry["ambiguous"] = matched(event_of(entry), names, hosts, silent)
     new = [host for host in affected if host not in entry["affected"]]
     if entry["affected"] and new:

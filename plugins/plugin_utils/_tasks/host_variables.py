@@ -117,7 +117,7 @@ class HostVariables:
             "needs": sum(step["timeout"] for step in prepare),
             "undo_needs": sum(step["undo_timeout"] for step in prepare if step["undoes"]),
             "task_seconds": max((max(step["timeout"], step["undo_timeout"]) for step in tasks), default=0),
-            "call_timeout": self.reach.options["call_timeout"],
+            "call_timeout": self.drain_reach.options["call_timeout"],
             "options": self.of_maintain(*HostOptions.__annotations__),
             "same": self.of_maintain(*SameOptions.__annotations__),
         }
