@@ -15,6 +15,7 @@ from winrm.exceptions import WinRMError
 from ansible_collections.cloudops.azure_maintenance.plugins.action import internal
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._tasks import machine_call
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.action.machine import action_of_task, connection
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils.ticking import look
 
 HANGS = 300  # seconds
 
@@ -100,23 +101,15 @@ def test_a_call_to_a_machine_of_which_nothing_was_heard_only_looks():
 
     def answers(_command, data, _sudoable):
         marker = data.split(b"'azure_maintenance ")[1].split(b"'")[0]
-        look = {
-            "events": [],
-            "unusable_events": [],
-            "incarnation": 3,
-            "resource_name": "vm1",
-            "failure": None,
-            "msg": "",
-        }
-        look.update(began=1.0, since=1.0, asked=1.0, age=1.0)
-        content = {"lost": "", "answers": [look], "uptime": 77.0, "boot_id": "boot-2", "took": 0.1, "number": 0}
+        looked = {**look(), "began": 1.0, "since": 1.0, "asked": 1.0, "age": 1.0}
+        content = {"lost": "", "answers": [looked], "uptime": 77.0, "boot_id": "boot-2", "took": 0.1, "number": 0}
         content.update(mark=None, put_back=[], yes=[], hold=None, watcher=None, fenced="", ask=[], elsewhere=None)
         return 0, b"azure_maintenance " + marker + json.dumps(content).encode(), b""
 
     found = Played(answers, call=a_call(requests=requests)).result
-    went, look, approve, yes = found["answers"]
+    went, looked, approve, yes = found["answers"]
     assert (went["state"], went["why"], yes) == ("skipped", NOT_HEARD, {"problem": NOT_HEARD})
-    assert look["incarnation"] == 3
+    assert looked["incarnation"] == 3
     assert approve["not_approved"] == [{"id": "E1", "reason": "skipped", "message": NOT_HEARD}]
     assert found["heard"]["uptime"] == 77.0 and found["heard"]["boot_id"] == "boot-2"
     assert 0 <= machine_call.steady() - found["heard"]["at"] < 60

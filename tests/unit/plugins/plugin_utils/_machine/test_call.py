@@ -12,6 +12,7 @@ import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._machine import call as calls
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._machine.bundle import Program
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils.ticking import look
 
 PROGRAM = Program("abc", b"CONTENT")
 
@@ -61,15 +62,7 @@ def test_the_answer_of_another_call_is_none():
 
 
 AGES = {"began": 3.0, "since": 3.0, "asked": 2.0, "age": 1.0}
-LOOK = {
-    "events": [],
-    "unusable_events": [],
-    "incarnation": 3,
-    "resource_name": "vm1",
-    "failure": None,
-    "msg": "",
-    **AGES,
-}
+LOOK = {**look(), **AGES}
 APPROVAL = {
     "approved": [],
     "already": [],
