@@ -194,6 +194,11 @@ REASONS: Dict[str, Row] = {
     "not_prepared": Row(
         "{machine} {is} not prepared yet", "by itself, when that is done", "by itself, when that is done"
     ),
+    "not_looked_at": Row(
+        "whether {machine} is still out of service is not known: {words}",
+        "by itself, when it can be looked at",
+        "by itself, when it can be looked at",
+    ),
     "in_service": Row("{machine} {words}", _PREPARE, _PREPARE),
 }
 """Every reason. The guide's table of them is made from it (docs: failures)."""

@@ -58,6 +58,7 @@ class Machine(NamedTuple):
     takes_over: whether the mark is another's, which is taken over in order to do something, and not to wait
     retries: whether a preparation that has failed may be retried, as it was another process's
     keeps_failed: whether it stays out of service after a preparation that has failed, until its events are over
+    looks: whether what was done is due for a second look
     """
 
     view: MarkView
@@ -69,6 +70,7 @@ class Machine(NamedTuple):
     takes_over: bool = False
     retries: bool = False
     keeps_failed: bool = False
+    looks: bool = False
 
     @property
     def is_new(self) -> bool:
@@ -121,6 +123,7 @@ class Goal(NamedTuple):
     no_new_steps: only what runs goes on
     redo_after_reboot: what a start of the machine has undone is done once more
     replace_outage: it is another outage: what the one before has under way in being undone is stopped
+    looks: what was done is looked at once more, though nothing new is begun
     """
 
     to: str
@@ -129,6 +132,7 @@ class Goal(NamedTuple):
     no_new_steps: bool = False
     redo_after_reboot: bool = False
     replace_outage: bool = False
+    looks: bool = False
 
 
 def becomes(machine: Machine, events: Sequence[Ahead]) -> Optional[Goal]:
@@ -191,10 +195,11 @@ def _prepared(machine: Machine, events: Sequence[Ahead], wanted: Sequence[Ahead]
         return None
     is_done = machine.view.phase == "prepared" and all(one.key in machine.view.keys for one in wanted)
     redo = redo and not no_new_steps
-    if is_done and not (redo or machine.takes_over):
+    looks = machine.looks and not (waits or _is_under_event(events))
+    if is_done and not (redo or machine.takes_over or looks):
         return None
     keys = tuple(one.key for one in wanted)
-    return Goal(PREPARED, keys, budget, no_new_steps, redo, is_new_outage(machine.view))
+    return Goal(PREPARED, keys, budget, no_new_steps, redo, is_new_outage(machine.view), looks)
 
 
 def is_new_outage(view: MarkView) -> bool:

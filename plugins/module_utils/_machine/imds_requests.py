@@ -6,7 +6,7 @@
 Private to this collection.
 """
 
-from typing import Any, Dict, List, Mapping, Optional, Sequence
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence
 
 from .._caller import Caller
 from .._clock import CallClock
@@ -37,6 +37,7 @@ class ImdsRequests:
 
     :arg options: of the call
     :arg fence: whose machine it is: an approval is refused to everybody else
+    :arg why_in_service: says what of the machine's own steps does not stand any more, as a clause; "" when all of it does
     """
 
     def __init__(
@@ -46,12 +47,14 @@ class ImdsRequests:
         clock: CallClock,
         fence: Fence,
         caller: Optional[Caller],
+        why_in_service: Callable[[], str] = lambda: "",
     ) -> None:
         self._options = options
         self._transport = transport
         self._clock = clock
         self._fence = fence
         self._caller = caller
+        self._why_in_service = why_in_service
 
     def hello(self) -> Dict[str, Any]:
         """Who the machine is, as far as its metadata service says."""
@@ -105,6 +108,9 @@ class ImdsRequests:
             self._caller, self._fence, _asker(self._options), request.get("own") or [], bool(request.get("by_watcher"))
         )
         guard.is_gone()
+        if not guard.fenced and request.get("own") and not request.get("by_watcher"):
+            why = self._why_in_service()
+            guard.fenced = f"This machine is in service: {why}" if why else ""
         if not guard.fenced:
             options = dict(
                 self._endpoint_options(),

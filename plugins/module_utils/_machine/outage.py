@@ -17,15 +17,17 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence
 
 from .._clock import Clock, Deadline
 from .._core.mark_view import LEASE, prepared_under
+from .._core.second_look import UNKNOWN
 from .._steps import sequence
 from .._steps.sequence import BEGUN, WAITING, Move, is_to_undo
 from .._steps.step_type import Step, StepType
 from .._steps.types import CLOSING_HOOKS, PREPARE_HOOK, type_of
-from .._text import clause, one_line
-from . import step_runner
+from .._text import clause, listed, one_line
+from . import step_looks, step_runner
 from .fence import Fence
 from .local_runner import Entry, LocalRunner, MarkEditor, words_of
 from .mark import Busy, Fenced, NotWritten, TooLate, first_mark, held_by, mark_step, merged
+from .step_looks import Looked
 from .step_runner import Progress, RunnerFailed, StepRunner
 
 BUDGET = 3.0  # seconds in which one call goes from step to step
@@ -60,6 +62,7 @@ class Outage:
         self._here = LocalRunner(self._marked, fence, runner_of, clock, self._until)
         self._has_started = has_started
         self._taken_from = ""
+        self._looked: Optional[Looked] = None
 
     def go(self, request: Mapping[str, Any]) -> Dict[str, Any]:
         """Go on towards "prepared" or "recovered", and say how far it is.
@@ -102,6 +105,12 @@ class Outage:
             return self._answer("failed" if to == "prepared" else "half", f"{error}.{begun}")
         return answer
 
+    def why_in_service(self) -> str:
+        """What of the machine's own steps does not stand any more, or could not be looked at, as a clause; "" when all of it does."""
+        here = {key: step for key, step in self._plan.items() if not step["elsewhere"]}
+        marked = (self._fence.mark or {}).get("steps", ())
+        return step_looks.look(marked, here, self._here.runner, Deadline(self._clock, step_looks.WITHIN)).words
+
     def _restore(self, mark: Mapping[str, Any], request: Mapping[str, Any]) -> None:
         """What was done elsewhere is still to be undone: that must not go with the machine's disk."""
         lease = request.get("lease", LEASE)
@@ -110,6 +119,10 @@ class Outage:
     # --- the beginning of each direction ---
 
     def _prepare(self, request: Mapping[str, Any]) -> Dict[str, Any]:
+        if not self._fence.mark and request.get("looks"):
+            return self._answer(
+                "refused", "The machine is not marked any more, so nothing is looked at, and nothing was done."
+            )
         if not self._fence.mark and request.get("no_new_steps"):
             return self._answer("refused", "The machine is not marked, and nothing new may be started.")
         if not self._fence.mark and self._fence.left(request["left"]) <= 0:
@@ -245,6 +258,7 @@ class Outage:
 
     def _advance(self, request: Mapping[str, Any]) -> Dict[str, Any]:
         self._give_time_anew(request)
+        done_before = [entry["key"] for entry in self._marked.mark["steps"] if entry["state"] == sequence.DONE]
         self._take_outcomes(request.get("outcomes") or {})
         to, no_new_steps = request["to"], bool(request.get("no_new_steps"))
         if to == "prepared":
@@ -252,6 +266,8 @@ class Outage:
         while True:
             move = sequence.next_move(self._marked.mark["steps"], self._plan, to)
             if move.what == sequence.FINISHED:
+                if to == "prepared" and self._is_back_in_service(request, done_before):
+                    continue
                 return self._finished(to)
             if move.what == sequence.STUCK:
                 return self._ended("failed" if to == "prepared" else "half", move.why, "half")
@@ -268,6 +284,29 @@ class Outage:
                 return self._elsewhere(move, request)
             if not self._here.go_on(move, request):
                 return self._under_way(to)
+
+    def _is_back_in_service(self, request: Mapping[str, Any], done_before: Sequence[str]) -> bool:
+        """The second look, once in a call: whether somebody has put back what was done, which is then to be done again.
+
+        What a start of the machine has put back is done again by a rule of its own.
+        """
+        is_due = not request.get("no_new_steps") or request.get("looks")
+        if self._looked or not is_due or self._fence.moment().boot_id != prepared_under(self._marked.mark):
+            return False
+        steps: List[Entry] = self._marked.mark["steps"]
+        self._looked = step_looks.look(
+            steps,
+            self._plan,
+            self._here.runner,
+            Deadline(self._clock, step_looks.WITHIN),
+            {entry["key"] for entry in steps}.difference(done_before),
+            request.get("before") or {},
+            request.get("outcomes") or {},
+        )
+        if not self._looked.back:
+            return False
+        self._marked.change(steps=sequence.back_in_service(steps, self._looked.back), phase="preparing")
+        return True
 
     def _side_by_side(self, request: Mapping[str, Any]) -> None:
         """Hooks that do not wait for each other: all of them that wait are begun, all that are under way are checked."""
@@ -337,15 +376,15 @@ class Outage:
 
     def _finished(self, to: str) -> Dict[str, Any]:
         if to == "prepared":
-            return self._ended("prepared", self._taken(), "prepared")
+            return self._ended("prepared", self._taken(), "prepared", self._looked.ask if self._looked else ())
         self._marked.keep()
         self._fence.remove()
         return self._answer("recovered", self._taken())
 
-    def _ended(self, state: str, why: str, phase: str) -> Dict[str, Any]:
+    def _ended(self, state: str, why: str, phase: str, ask: Sequence[str] = ()) -> Dict[str, Any]:
         self._marked.change(phase=phase)
         self._marked.keep()
-        return self._answer(state, why)
+        return self._answer(state, why, ask=ask)
 
     def _under_way(self, to: str, elsewhere: Optional[Mapping[str, Any]] = None) -> Dict[str, Any]:
         self._marked.keep()
@@ -358,7 +397,17 @@ class Outage:
         self, state: str, why: str, elsewhere: Optional[Mapping[str, Any]] = None, ask: Sequence[str] = ()
     ) -> Dict[str, Any]:
         steps: List[Entry] = self._marked.mark.get("steps", [])
-        return {"state": state, "why": why, "ask": list(ask), "elsewhere": elsewhere, "steps": steps}
+        looked = self._looked
+        return {
+            "state": state,
+            "why": why,
+            "ask": list(ask),
+            "elsewhere": elsewhere,
+            "steps": steps,
+            "stands": looked.stands if looked and state == "prepared" else UNKNOWN,
+            "unseen": listed(looked.unseen) if looked else "",
+            "back": list(looked.back.values()) if looked else [],
+        }
 
 
 def _has_case(kind: StepType) -> bool:

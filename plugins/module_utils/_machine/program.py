@@ -139,11 +139,15 @@ class Performance:
             return {"problem": f"This version of the machine program does not know the request {one_line(do, 40)!r}."}
         return {}
 
-    def _go(self, request: Mapping[str, Any]) -> Dict[str, Any]:
+    def _outage(self) -> Any:
         from .outage import Outage
 
         parts = self._parts
-        return Outage(self._call, self._fence, parts.runner_of, parts.clock, parts.has_started).go(request)
+        return Outage(self._call, self._fence, parts.runner_of, parts.clock, parts.has_started)
+
+    def _go(self, request: Mapping[str, Any]) -> Dict[str, Any]:
+        answer: Dict[str, Any] = self._outage().go(request)
+        return answer
 
     def _imds_requests(self) -> Any:
         if self._imds is None:
@@ -151,7 +155,12 @@ class Performance:
 
             parts = self._parts
             self._imds = ImdsRequests(
-                self._options, parts.transport(self._clock), self._clock, self._fence, parts.caller
+                self._options,
+                parts.transport(self._clock),
+                self._clock,
+                self._fence,
+                parts.caller,
+                lambda: str(self._outage().why_in_service()),
             )
         return self._imds
 

@@ -85,6 +85,18 @@ def _initial_state(step: Step, result: TaskResult) -> Dict[str, Any]:
     }
 
 
+def _holds(step: Step, found: Mapping[str, Any]) -> str:
+    """A server that is DOWN takes no connections, and HAProxy does not say whether it is drained beside that."""
+    serving = []
+    for target in step["targets"]:
+        status = found["servers"].get(f"{target['load_balancer']}/{target['backend']}", "")
+        if status.startswith(("UP", "no check")):
+            serving.append(
+                f"{target['load_balancer']} shows {step['server']} of backend {target['backend']} as {one_line(status, MOST)}"
+            )
+    return listed(serving)
+
+
 def _orders(step: Step, direction: str) -> List[Dict[str, Any]]:
     """Setting what is set already changes nothing, and the answer is a poll. The module waits only for one backend after the other,
     and a wait in it that is cut off goes on over there: so it never waits.
@@ -206,6 +218,7 @@ TYPE = StepType(
     before=_ours,
     repeatable=True,
     initial_state=_initial_state,
+    holds=_holds,
     orders=_orders,
     asks=_asks,
 )

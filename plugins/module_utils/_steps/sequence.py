@@ -10,7 +10,7 @@ do, by the initial state, is done without doing and undone without undoing.
 Private to this collection.
 """
 
-from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence
+from typing import Any, Container, Dict, List, Mapping, NamedTuple, Optional, Sequence
 
 from .._text import listed
 from .step_type import Step
@@ -124,6 +124,30 @@ def _is_lost(step: Marked) -> bool:
     """Whether a start of the machine has undone what was done, or cut it off where that does no harm."""
     kind = type_of(step["type"])
     return not kind.once and (step["state"] == DONE or step["state"] == BEGUN and kind.repeatable)
+
+
+def to_look_at(marked: Sequence[Marked], plan: Mapping[str, Step]) -> List[Move]:
+    """What was done, as far as it was ours to do, and can be looked at once more."""
+    found = []
+    for entry in marked:
+        if entry["state"] != DONE or entry["key"] not in plan or not type_of(entry["type"]).holds:
+            continue
+        narrowed = ours(plan[entry["key"]], entry.get("before"))
+        if narrowed and narrowed["does"]:
+            found.append(Move(CHECK, entry["key"], "do", step=narrowed))
+    return found
+
+
+def back_in_service(marked: Sequence[Marked], keys: Container[str]) -> List[Dict[str, Any]]:
+    """The steps of a machine that somebody has put back in part: those of these keys are to be done again, and what waits after them, as for
+    connections to end, waits once more."""
+    steps: List[Dict[str, Any]] = []
+    is_back = False
+    for entry in marked:
+        is_back = is_back or entry["key"] in keys
+        again = entry["key"] in keys or (is_back and entry["state"] == DONE and type_of(entry["type"]).only_waits)
+        steps.append(dict(entry, state=WAITING, perhaps_done=True) if again else dict(entry))
+    return steps
 
 
 def is_to_undo(step: Marked) -> bool:

@@ -47,6 +47,10 @@ def _initial_state_of_service(step: Step, result: TaskResult) -> Dict[str, Any]:
     return {"ran": any(state in ("started", "start_pending") for state in states)}
 
 
+def _service_holds(step: Step, found: Mapping[str, Any]) -> str:
+    return f"service {step['service']} runs again" if found["ran"] else ""
+
+
 SERVICE = StepType(
     name="service",
     options={"service": {"type": "str"}, "become": BECOME},
@@ -54,6 +58,7 @@ SERVICE = StepType(
     one_of=("service", "name"),
     before=_ours_of_service,
     initial_state=_initial_state_of_service,
+    holds=_service_holds,
     by_itself=True,
     in_background=True,
     repeatable=True,
@@ -117,6 +122,11 @@ def _requests(step: Step, direction: str, result: TaskResult) -> Verdict:
     return at_limit(step, left > 0, f"{left} requests are still running", f"{left} requests were still running")
 
 
+def _iis_holds(step: Step, found: Mapping[str, Any]) -> str:
+    running = [*found["sites"], *found["app_pools"]]
+    return f"{listed(running)} {'run' if len(running) > 1 else 'runs'} again" if running else ""
+
+
 IIS = StepType(
     name="iis",
     options={
@@ -132,6 +142,7 @@ IIS = StepType(
     judges={"sites": _has_sites, "app_pools": _has_pools, "requests": _requests},
     before=_ours_of_iis,
     initial_state=_initial_state_of_iis,
+    holds=_iis_holds,
     by_itself=True,
     repeatable=True,
 )
@@ -153,6 +164,10 @@ def _initial_state_of_failover_cluster(step: Step, result: TaskResult) -> Dict[s
     if not seen["state"]:
         raise StepError(f"the state of node {seen['node']} is not known. {seen['problem']}".strip())
     return {"paused": seen["state"] == "Paused"}
+
+
+def _failover_cluster_holds(step: Step, found: Mapping[str, Any]) -> str:
+    return "" if found["paused"] else "the node is not paused any more"
 
 
 def _followed(step: Step, direction: str, result: TaskResult) -> Verdict:
@@ -178,6 +193,7 @@ FAILOVER_CLUSTER = StepType(
     judges={"followed": _followed},
     before=_ours_of_failover_cluster,
     initial_state=_initial_state_of_failover_cluster,
+    holds=_failover_cluster_holds,
     asks_slowly=True,
     by_itself=True,
     repeatable=True,

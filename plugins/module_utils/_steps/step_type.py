@@ -200,6 +200,10 @@ class StepType(NamedTuple):
 
     :raises StepError: when the machine has not got what the step is about
     """
+    holds: Optional[Callable[[Step, Mapping[str, Any]], str]] = None
+    """What of the step, as far as it is ours, does not stand any more, as a clause, by the state that is found now; "" when all of it does. Gets
+    what the initial state is asked for by. None where that can't be looked at.
+    """
     asks_slowly: bool = False
     """Whether the machine program takes seconds to determine it: such steps come last, so that they use up no other step's time."""
     orders: Optional[Callable[[Step, str], List[Dict[str, Any]]]] = None

@@ -26,6 +26,7 @@ from .said_there import RECOVERED_BY_FORCE, hold_of
 from .schema import EventState, MachineState, Record
 
 OUTSIDE_HOURS = "outside_hours"
+NOT_LOOKED_AT = "not_looked_at"
 
 Prepared = Callable[[Record, MachineState, str, float], bool]
 
@@ -80,6 +81,8 @@ def _standing(
     passing = [Reason("denied", host)] if _denies(key, entry, machine) else []
     if machine["unbegun"] is not None and needs_preparation(entry, host) and not (is_ready or never):
         passing.append(Reason("not_begun", host, clause(machine["why"], 1000)))
+    if is_ready and machine["second_look"]["why"]:
+        passing.append(Reason(NOT_LOOKED_AT, host, clause(machine["second_look"]["why"], 1000)))
     return Standing(host, entry["actions"].get(host, ""), is_ready, (never,) if never else (), tuple(passing))
 
 

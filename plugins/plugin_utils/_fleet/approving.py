@@ -15,12 +15,13 @@ from typing import Any, NamedTuple
 
 from ...module_utils._core.decision import may_be_sent
 from ...module_utils._core.mark_view import NOBODY, OURS, WATCHER
+from ...module_utils._core.second_look import FRESH, NOTHING, SecondLook
 from ...module_utils._events.event import Event
 from ...module_utils._text import first_line, listed, one_line
-from .approval_reasons import codes, coming, decision_of
+from .approval_reasons import NOT_LOOKED_AT, codes, coming, decision_of
 from .evaluation import is_handled, needs_preparation, title
 from .event_terms import not_open
-from .marks import holder_words, is_prepared, was_prepared, whose
+from .marks import has_restarted, holder_words, is_prepared, phase, was_prepared, whose
 from .reports import happened
 from .run_events import event_of, not_before
 from .schema import Call, EventState, MachineState, Record, Tries
@@ -138,9 +139,42 @@ def to_approve(record: Record, at: float) -> dict[str, list[str]]:
         return work
     for key, entry in record["events"].items():
         choice = choice_of(record, key, entry, at)
-        if choice and choice.host and _fits(record, key, work.get(choice.host, [])):
+        if choice and choice.host and _stands(record, entry, at) and _fits(record, key, work.get(choice.host, [])):
             work.setdefault(choice.host, []).append(key)
     return work
+
+
+def _stands(record: Record, entry: EventState, at: float) -> bool:
+    """Whether all that was done for an event was looked at a moment ago. Of what a machine's own watcher does, that looks by itself."""
+    return all(SecondLook(**machine["second_look"]).allows(at) for machine in _prepared_here(record, entry, at))
+
+
+def _prepared_here(record: Record, entry: EventState, at: float) -> list[MachineState]:
+    """The event's machines that are prepared by this run. What a start has undone is done again by a rule of its own."""
+    machines = [record["hosts"][host] for host in entry["affected"] if needs_preparation(entry, host)]
+    return [
+        machine
+        for machine in machines
+        if phase(machine) == "prepared" and whose(record, machine, at) == OURS and not has_restarted(machine)
+    ]
+
+
+def to_look_at(record: Record, at: float) -> dict[str, bool]:
+    """Prepared machines that are due for a second look, and whether an approval waits for nothing but that."""
+    again = set(to_see_again(record, at))
+    approves: set[str] = set()
+    prepared: dict[str, SecondLook] = {}
+    for entry in record["events"].values():
+        if not is_handled(entry) or entry["started"] is not None:
+            continue
+        machines = _prepared_here(record, entry, at)
+        looks = {machine["host"]: SecondLook(**machine["second_look"]) for machine in machines}
+        looks = {host: look for host, look in looks.items() if look.found != NOTHING}
+        prepared.update(looks)
+        ready = _may_be_approved(record, entry, at) and not codes(entry) - {NOT_LOOKED_AT}
+        if again.intersection(looks) or (ready and any(look.is_due(at, True) for look in looks.values())):
+            approves.update(looks)  # all at once: one would grow old beside another
+    return {host: host in approves for host, look in prepared.items() if host in approves or look.is_due(at, False)}
 
 
 def to_see_again(record: Record, at: float) -> list[str]:
@@ -265,7 +299,10 @@ def note_readiness(record: Record, at: float) -> None:
 def _note_nobody(record: Record, key: str, entry: EventState, at: float) -> None:
     """Keep why no machine can approve an event that is ready; when its not-before comes, that is why it was not approved."""
     choice, tries = choice_of(record, key, entry, at), entry["approval"]["tries"]
-    if choice is None or (choice.host and not tries["count"]):
+    if choice and choice.host and not _stands(record, entry, at):
+        words = f"what was done to its machines could not all be looked at once more within {FRESH:g} s"
+        entry["approval"]["nobody"] = tries["note"] or words
+    elif choice is None or (choice.host and not tries["count"]):
         entry["approval"]["nobody"] = ""
     elif choice.wait is not None:
         entry["approval"]["nobody"] = tries["note"] or choice.words

@@ -13,6 +13,7 @@ from typing import Any
 
 from ...module_utils._clock import Moment
 from ...module_utils._core.mark_view import is_expired
+from ...module_utils._core.second_look import SecondLook
 from ...module_utils._text import first_line, one_line
 from .options import HostOptions, PlanError
 from .schema import HostFacts, MachineState, Record
@@ -80,6 +81,7 @@ def new_machine(facts: HostFacts, options: HostOptions) -> MachineState:
         "watcher": None,
         "begun": None,
         "unbegun": None,
+        "second_look": SecondLook()._asdict(),  # type: ignore[typeddict-item]
         "recovering": None,
         "tried": None,
         "tries": 0,

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...module_utils._core.mark_view import COPIED, EXPIRED, NOBODY, OURS, WATCHER
+from ...module_utils._core.second_look import SecondLook, second_look
 from ...module_utils._steps.sequence import BEGUN, DONE, FAILED, NOT_TAKEN_BACK, TAKEN_BACK, TAKING_BACK
 from ...module_utils._text import clause, first_line
 from .evaluation import is_given_up, needs_preparation, title
@@ -24,6 +25,7 @@ from .schema import EventState, HostResult, MachineState, Record
 from .targets import is_due_back, is_undone, lacks_time_to_undo, of_machine, seconds_until_next
 
 NOT_BEGUN = "NOT STARTED"
+IN_SERVICE = "IN SERVICE"
 
 
 def follow(record: Record, at: float) -> None:
@@ -197,10 +199,15 @@ def _note_removed(record: Record, machine: MachineState, before: MachineState, a
 
 
 def take_go(
-    record: Record, machine: MachineState, request: Mapping[str, Any], answer: Mapping[str, Any], at: float
+    record: Record, machine: MachineState, request: Mapping[str, Any], answer: Mapping[str, Any], seen: float, at: float
 ) -> None:
-    """What the machine answered to what it was asked to become."""
+    """What the machine answered to what it was asked to become.
+
+    :arg seen: when it, or whoever was asked elsewhere, has looked at its steps
+    """
     state = answer.get("state")
+    if request["to"] == "prepared":
+        _take_second_look(record, machine, answer, seen, at)
     if state in ("failed", "half", "refused", "skipped") or answer.get("problem"):
         machine["why"] = first_line(answer.get("why") or answer.get("problem"), 1000)
     if not answer.get("ask") and not answer.get("problem") and state != "skipped":
@@ -216,6 +223,16 @@ def take_go(
         if machine["tried"] is None:
             _note_recovered(record, machine, mark_keys(machine), False, machine["why"] or "no reason was given", at)
         machine["tried"], machine["tries"] = at, machine["tries"] + 1
+
+
+def _take_second_look(record: Record, machine: MachineState, answer: Mapping[str, Any], seen: float, at: float) -> None:
+    for words in answer.get("back") or ():
+        for key in mark_keys(machine):
+            happened(record, at, IN_SERVICE, f"{machine['host']}, {words}. It is done again", key, machine["host"])
+    if answer.get("state") != "prepared":
+        machine["second_look"] = SecondLook()._asdict()  # type: ignore[typeddict-item]
+    elif not answer.get("ask"):  # else it is not over
+        machine["second_look"] = second_look(answer, seen)._asdict()  # type: ignore[typeddict-item]
 
 
 def _note_failure(record: Record, machine: MachineState, asked: list[str], at: float) -> None:

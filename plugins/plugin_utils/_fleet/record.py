@@ -159,7 +159,7 @@ def _take_answers(record: Record, answers: Answers, at: float) -> list[Look]:
             machine["left"] = bool(answer.get("left"))
             continue
         note_duration(record, machine, call, ended)
-        _take_one(record, machine, call["requests"], answer, ended, at)
+        _take_one(record, machine, call, answer, ended, at)
         for request, one in zip(call["requests"], answer["answers"], strict=False):
             found = one.get("look") if request["do"] == "approve" else one if request["do"] == "look" else None
             if found is not None:
@@ -196,12 +196,12 @@ def _take_lost(
 def _take_one(
     record: Record,
     machine: MachineState,
-    requests: list[dict[str, Any]],
+    call: Call,
     answer: Mapping[str, Any],
     ended: float,
     at: float,
 ) -> None:
-    earlier = machine.copy()
+    earlier, requests = machine.copy(), call["requests"]
     answer = with_lost_mark(record, machine, answer, at)
     for request, one in zip(requests, answer["answers"], strict=False):
         if request["do"] == "hello":  # whose the mark is depends on which VM this is
@@ -212,7 +212,8 @@ def _take_one(
     take_mark(record, machine, earlier, asked, at)
     for request, one in zip(requests, answer["answers"], strict=False):
         if request["do"] == "go":
-            take_go(record, machine, request, one, at)
+            # What others have seen came before the call that takes it there.
+            take_go(record, machine, request, one, call["decided"] if request["before"] else ended, at)
         elif request["do"] == "approve":
             take_approval(record, machine["host"], request["ids"], one, at)
         elif request["do"] == "put_aside":

@@ -124,6 +124,7 @@ class MachineState(TypedDict):
     quickest: float  # seconds that the shortest call took that only looked; 0 before the first
     hung: int  # calls in a row that lasted until their limit
     restarted: float | None  # when it was last seen that a start of it has undone what was done
+    second_look: SecondLookState  # at what was done, once it is prepared
     why: str  # what its last answer to go said
     boot_before: str  # boot id with its first mark
     outcomes: dict[str, Any]  # of steps elsewhere, to be handed on with the next go
@@ -144,6 +145,14 @@ class Watcher(TypedDict):
     alive: bool  # it was heard of lately
     lacks: list[str]  # the inventory's steps that it does not have, in words
     prepares: bool  # it has steps or hooks to prepare the machine by
+
+
+class SecondLookState(TypedDict):
+    """:class:`..module_utils._core.second_look.SecondLook` as plain data."""
+
+    at: float | None
+    found: str
+    why: str
 
 
 class Sighting(TypedDict):

@@ -41,10 +41,14 @@ class Target(NamedTuple):
     no_new_steps: bool = False  # only what runs goes on
     redo_after_reboot: bool = False  # what a start of the machine has undone is done once more
     replace_outage: bool = False  # it is another outage: what the one before has under way in being undone is stopped
+    looks: bool = False  # what was done is looked at once more, though nothing new is begun
 
 
-def target(record: Record, machine: MachineState, at: float) -> Target | None:
-    """What the machine is to become; None when it is left as it is."""
+def target(record: Record, machine: MachineState, looks: bool, at: float) -> Target | None:
+    """What the machine is to become; None when it is left as it is.
+
+    :arg looks: whether what was done is due for a second look
+    """
     owner = whose(record, machine, at)
     if record["run"]["check"] or machine["aside"] or owner not in (NOBODY, OURS, EXPIRED):
         return None
@@ -53,7 +57,7 @@ def target(record: Record, machine: MachineState, at: float) -> Target | None:
     events = _ahead(record, machine, at)
     if owner == NOBODY and not events:
         return None  # most machines at most times
-    goal = core.becomes(_machine(record, machine, at), events)
+    goal = core.becomes(_machine(record, machine, at)._replace(looks=looks), events)
     if goal is None:
         return None
     take = machine["mark"]["holder"]["run"] if owner == EXPIRED and machine["mark"] else ""
@@ -61,7 +65,7 @@ def target(record: Record, machine: MachineState, at: float) -> Target | None:
         return Target(RECOVERED, [], _time_to_recover(record, machine, at), take)
     ids = [record["events"][key]["id"] for key in goal.events]
     left = max(goal.budget, 0.0) if goal.events else max(machine["needs"], RECOVER_AGAIN)
-    return Target(goal.to, ids, left, take, goal.no_new_steps, goal.redo_after_reboot, goal.replace_outage)
+    return Target(goal.to, ids, left, take, *goal[3:])
 
 
 def is_kept(record: Record, machine: MachineState, at: float) -> bool:

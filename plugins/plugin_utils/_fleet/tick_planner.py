@@ -13,7 +13,7 @@ from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
 from ...module_utils._core.mark_view import COPIED, LEASE, OURS
-from .approving import approve_request, note_sent, to_approve, to_see_again
+from .approving import approve_request, note_sent, to_approve, to_look_at, to_see_again
 from .call_schedule import (
     is_to_be_asked,
     is_under_way,
@@ -49,9 +49,14 @@ def todo_of(record: Record, at: float) -> Todo:
     if record["leaving"]:
         return _last_todo(record, at)
     approve = to_approve(record, at)
-    targets = {host: target(record, machine, at) for host, machine in record["hosts"].items()}
+    looks = to_look_at(record, at)
+    targets = {host: target(record, machine, host in looks, at) for host, machine in record["hosts"].items()}
+    for host, machine in record["hosts"].items():
+        if not targets[host]:
+            machine["before"] = {}  # what is not asked for now would be too old when it is
     idle = not (approve or any(targets.values()) or is_under_way(record, at))
-    looking, again = lookers(record, at), set(to_see_again(record, at))
+    looking = lookers(record, at)
+    again = {*to_see_again(record, at), *(host for host, approves in looks.items() if approves and targets[host])}
     requests = _idle_requests(record, at) if idle else _requests(record, targets, approve, looking, at)
     requests = {
         host: requests[host]
@@ -202,6 +207,7 @@ def _go(machine: MachineState, goal: Target, record: Record) -> dict[str, Any]:
         "no_new_steps": goal.no_new_steps,
         "redo_after_reboot": goal.redo_after_reboot,
         "replace_outage": goal.replace_outage,
+        "looks": goal.looks,
         **({"restore": machine["mark"]} if machine["mark_lost"] else {}),
     }
 

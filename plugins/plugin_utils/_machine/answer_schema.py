@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from ...module_utils._core.second_look import NOTHING, STANDS, UNKNOWN
 from ...module_utils._machine.mark import PHASES, STATES
 from ...module_utils._text import one_line
 
@@ -247,7 +248,15 @@ _REQUESTS: Mapping[str, Mapping[str, Kind]] = {
         "msg": _words,
         "look": _object(_POLL),
     },
-    "go": {"state": _name, "why": _words, "ask": _keys, "elsewhere": _ELSEWHERE, "steps": _list(_step)},
+    "go": {
+        "state": _name,
+        "why unseen": _words,
+        "ask": _keys,
+        "elsewhere": _ELSEWHERE,
+        "steps": _list(_step),
+        "stands": _one_of(STANDS, NOTHING, UNKNOWN),
+        "back": _list(_words),
+    },
     "ready": {"mark": _words, "lacks": _map(_words), "wall": _span},
 }
 

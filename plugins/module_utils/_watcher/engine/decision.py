@@ -31,6 +31,8 @@ from .engine_state import MachineEvent
 from .interface import Hold
 from .snapshot import Snapshot
 
+NOT_LOOKED_AT = "not_looked_at"
+
 
 def of_others(document: Document, name: str) -> List[Event]:
     """The events that list another machine than this one, advice aside, which comes to nothing."""
@@ -82,6 +84,11 @@ class EventDecision(NamedTuple):
     reasons: Tuple[Reason, ...]  # why it is not approved, the first one first; none when it is
     left: float  # seconds until it may start by itself
     margin: float
+
+    @property
+    def waits_for_look(self) -> bool:
+        """Whether its approval waits for nothing but a second look at this machine."""
+        return all(reason.code == NOT_LOOKED_AT for reason in self.reasons)
 
     @property
     def waits(self) -> str:
@@ -199,6 +206,8 @@ def _passing(here: Snapshot, life: MachineEvent) -> List[Reason]:
         found.append(Reason("cannot_act"))
     if not here.is_fresh or life.is_lacking:
         found.append(Reason("not_shown"))
+    if here.is_marked(life) and here.second_look.why:
+        found.append(Reason(NOT_LOOKED_AT, words=here.second_look.why))
     return found
 
 

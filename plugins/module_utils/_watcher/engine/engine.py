@@ -161,6 +161,8 @@ class Engine:
         """What is approved now. That it is stands in the mark first, so that nobody will call cancelled what was approved."""
         due = []
         for key, life in [(key, here.lives[key]) for key, found in self.decisions.items() if found.approve]:
+            if here.is_marked(life) and not here.second_look.allows(here.now):
+                continue
             here.lives[key] = life = life._replace(approved=True)
             if here.is_marked(life) and not here.notes("approved", key):
                 continue

@@ -175,8 +175,10 @@ class OutageNews:
         )
 
     def take_answer(self, decisions: Mapping[str, EventDecision]) -> None:
-        """What did not even begin: it is tried again after a while."""
+        """What was put back by somebody; what did not even begin, and is tried again after a while."""
         answer = self._progress.answer
+        if answer and answer.back:
+            self._say(self._progress.begun, "in_service", in_service_text(answer.back))
         if answer is None or not could_not_begin(self._here, answer):
             return
         for life in [life for life in self._here.open if decisions[life.key].prepare]:
@@ -262,6 +264,10 @@ def prepare_failed_text(event: Event, reason: str, is_begun: bool) -> str:
         else "The preparation is retried until the event starts"
     )
     return f"This machine could not be prepared for {title(event)}: {clause(reason, 1000) or 'no reason is known'}. {then}."
+
+
+def in_service_text(back: Sequence[str]) -> str:
+    return f"Somebody else put back what this machine is out of service by: {listed(back)}. It is done again."
 
 
 def recovery_interrupted_text(over: Sequence[Event], coming: Sequence[Event]) -> str:

@@ -9,6 +9,7 @@ Private to this collection.
 from typing import Any, Dict, FrozenSet, List, Mapping, NamedTuple, Optional, Tuple
 
 from ..._clock import Moment
+from ..._core.second_look import SecondLook
 from ..._events.document import Document
 from ..._events.event import Event
 from ..._machine.mark import Mark
@@ -41,6 +42,8 @@ class Answer(NamedTuple):
     why: str
     steps: List[Dict[str, Any]]  # as the mark has them
     at: float
+    second_look: SecondLook = SecondLook()  # at what was done, where it is prepared
+    back: Tuple[str, ...] = ()  # what somebody had put back, as clauses: it is done again
 
 
 class Posted(NamedTuple):
@@ -107,6 +110,7 @@ class Go(NamedTuple):
     redo_after_reboot: bool = False  # the machine was rebooted by nobody's event: its steps are done again
     no_new_steps: bool = False  # only what runs goes on
     replace_outage: bool = False  # it is another outage: what the one before has under way in being undone is stopped
+    looks: bool = False  # what was done is looked at once more, though nothing new is begun
 
 
 class Approve(NamedTuple):

@@ -17,7 +17,9 @@ from ..._clock import Moment
 from ..._core import deadlines
 from ..._core.deadlines import Terms
 from ..._core.mark_view import OURS, Asker, MarkView, mark_view
+from ..._core.second_look import SecondLook
 from ..._core.tracked_event import UNBROKEN
+from ..._core.transitions import PREPARED
 from ..._events.document import Document
 from ..settings.options import MANAGE, Settings
 from .engine_state import MachineEvent
@@ -131,6 +133,14 @@ class Snapshot(NamedTuple):
     def acts(self) -> bool:
         """Whether the watcher is to prepare its machine, or only to report."""
         return self.facts.settings.mode == MANAGE
+
+    @property
+    def second_look(self) -> SecondLook:
+        """The last one at what was done to this machine, where it is prepared."""
+        answer = self.facts.answer
+        return (
+            answer.second_look if answer and answer.to == PREPARED and self.marked.phase == "prepared" else SecondLook()
+        )
 
     def left(self, life: MachineEvent) -> float:
         """Seconds until an event may start by itself."""

@@ -65,7 +65,11 @@ def target(here: Snapshot, decisions: Mapping[str, EventDecision], tried: Try) -
     if not here.may_act or here.marked.owner not in (NOBODY, OURS):
         return None
     lives = sorted(here.open, key=lambda life: (decisions[life.key].left, life.key))
-    machine, events = _machine(here, tried), [_ahead(here, life, decisions[life.key]) for life in lives]
+    approves = any(decisions[life.key].waits_for_look for life in lives)
+    # What a start has undone is done again by a rule of its own.
+    looks = here.second_look.is_due(here.now, approves) and not _has_restarted(here)
+    machine = _machine(here, tried)._replace(looks=looks)
+    events = [_ahead(here, life, decisions[life.key]) for life in lives]
     goal = becomes(machine, events)
     if goal and goal.events:
         return _prepare(here, goal, lives)
@@ -139,6 +143,7 @@ def _prepare(here: Snapshot, goal: Goal, lives: Sequence[MachineEvent]) -> Go:
         redo_after_reboot=goal.redo_after_reboot,
         no_new_steps=goal.no_new_steps,
         replace_outage=goal.replace_outage,
+        looks=goal.looks,
     )
 
 

@@ -36,6 +36,7 @@ KINDS = {
     "prepared": "this machine is out of service, and ready for the event",
     "prepare_failed": "this machine could not be prepared",
     "not_prepared_in_time": "this machine is not prepared although the event may start",
+    "in_service": "somebody else put back what this machine is out of service by: it is done again",
     "skipped": "this machine is owned by somebody else, and the watcher leaves it alone",
     "approved": "Azure accepted the approval of an event",
     "not_approved": "Azure did not accept the approval of an event",

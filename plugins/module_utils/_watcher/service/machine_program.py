@@ -11,6 +11,8 @@ from typing import Any, Dict, FrozenSet, Mapping, Optional, Sequence, Tuple
 from ..._clock import Moment, iso_utc
 from ..._core.mark_view import LEASE, NOBODY, OURS, UNREADABLE, Asker, is_prepared_for, mark_view
 from ..._core.messages import on_hold, sentence
+from ..._core.second_look import SecondLook, second_look
+from ..._core.transitions import PREPARED
 from ..._machine.mark import Busy, Mark, MarkUnreadable, NotWritten, first_mark
 from ..._machine.program import Parts, perform
 from ..._steps.sequence import DONE, in_order
@@ -28,6 +30,7 @@ class MachineProgram:
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
         self._number = 0
+        self._second_look = SecondLook()
 
     def mark(self) -> Tuple[Optional[Mark], str]:
         """The mark, and why the one that is there can't be read."""
@@ -61,6 +64,7 @@ class MachineProgram:
             "redo_after_reboot": go.redo_after_reboot,
             "no_new_steps": go.no_new_steps,
             "replace_outage": go.replace_outage,
+            "looks": go.looks,
             "take": take,
             "forced": bool(take),
             "retry_hooks": retry_hooks,
@@ -68,7 +72,12 @@ class MachineProgram:
         options = self._options(identity, endpoint)
         found = perform({"options": options, "requests": [request], "steps": list(steps)}, self._parts)["answers"][0]
         why = found.get("why") or found.get("problem") or ""
-        return Answer(go.to, found.get("state") or "refused", why, found.get("steps") or [], self._parts.clock.now())
+        state, steps, now = found.get("state") or "refused", found.get("steps") or [], self._parts.clock.now()
+        if (
+            go.looks or not go.no_new_steps or state != PREPARED
+        ):  # else nothing was looked at: the last look still counts
+            self._second_look = second_look(found, now)
+        return Answer(go.to, state, why, steps, now, self._second_look, tuple(found.get("back") or ()))
 
     def count_all_as_done(
         self,

@@ -5,6 +5,9 @@
 
 from __future__ import annotations
 
+STANDS = {"stands": "nothing", "unseen": "", "back": []}
+"""Of an answer to a request to become prepared: no step of the machine can be looked at once more."""
+
 LEASE = {"uptime": 10.0, "boot_id": "b", "until": 130.0}
 
 
@@ -51,7 +54,7 @@ def answers(record, *events, mark_on=""):
 def _answer(record, host, call, events, marked):
     name = host.replace("web", "vm")
     hello = {"resource_name": name, "placement_group": "", "vm_id": "", "priority": "", "problem": ""}
-    went = {"state": "preparing", "why": "", "ask": [], "elsewhere": None, "steps": []}
+    went = {"state": "preparing", "why": "", "ask": [], "elsewhere": None, "steps": [], **STANDS}
     found = {"hello": hello, "look": look(*events, name=name), "go": went}
     holder = {"kind": "run", "run": record["run"]["run"], "job": "", "controller": "ctl"}
     mark = {"format": 1, "number": call["number"], "holder": holder, "since": "2026-01-01T00:00:00Z", "lease": LEASE}

@@ -163,6 +163,13 @@ CASES = {
     "not_shown": ("", "", "the last document does not list it, or is too old", ITSELF, ITSELF),
     "denied": ("web1", "", "the document of web1 does not list it", ITSELF, ITSELF),
     "not_prepared": ("web1, web2", "", "web1, web2 are not prepared yet", ITSELF, ITSELF),
+    "not_looked_at": (
+        "web1",
+        "lb1 is down",
+        "whether web1 is still out of service is not known: lb1 is down",
+        ITSELF,
+        ITSELF,
+    ),
     "in_service": ("web1", "is not marked", "web1 is not marked", "run maintain", "run maintain"),
 }
 

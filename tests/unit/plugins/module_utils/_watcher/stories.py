@@ -6,6 +6,7 @@
 import json
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._clock import Moment, iso_utc
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core.second_look import NOTHING, SecondLook
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events.document import (
     Document,
     JsonObject,
@@ -153,6 +154,9 @@ class Story:
             entry = {"key": "s", "words": "drain", "unwords": "", "note": "it broke"}
             said["steps"] = [dict(entry, state=state) for state in said["steps"]]
         self.mark = dict(mark, **said)
+        if self.mark["phase"] == "prepared" and mark["phase"] != "prepared":  # as the machine program has just said
+            look = SecondLook(NOW + self.at, NOTHING)
+            self.answer = Answer("prepared", "prepared", "", [], NOW + self.at, look)
 
     def facts(self):
         world = self.world

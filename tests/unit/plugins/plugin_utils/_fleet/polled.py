@@ -14,6 +14,7 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_ut
     SAME,
     mark,
 )
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils.ticking import STANDS
 
 WALL, NOW = 1767225600.0, 5000.0
 EVERY = 4.0  # seconds between two polls of which a case says nothing
@@ -160,7 +161,7 @@ class Polled:
         return {}
 
     def _went(self, state: str, why: str = "") -> dict[str, Any]:
-        return {"state": state, "why": why, "ask": [], "elsewhere": None, "steps": []}
+        return {"state": state, "why": why, "ask": [], "elsewhere": None, "steps": [], **STANDS}
 
     def _approve(self, request: Any) -> dict[str, Any]:
         accepted = {"approved": request["ids"], "already": [], "not_approved": [], "failure": None, "msg": ""}

@@ -18,6 +18,7 @@ from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.call_schedule import seconds_until_due
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.result import result
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.tick_planner import only_waits
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils.ticking import STANDS
 
 NO_ROUTE = "no route to host"
 OPTIONS = {
@@ -88,6 +89,7 @@ class Machine:
         self.stuck = ""  # why its recovery fails
         self.unknown = ""  # why its initial state can't be determined
         self.unreadable = []  # entries of its document that can't be read
+        self.stands = STANDS  # what a second look at its steps finds
         self.yes = []
         self.put_back = []
         self.hold = None
@@ -294,7 +296,7 @@ class Machine:
         return dict(self._state("recovered"), steps=steps)
 
     def _state(self, state, why=""):
-        return {"state": state, "why": why, "ask": [], "elsewhere": None, "steps": []}
+        return {"state": state, "why": why, "ask": [], "elsewhere": None, "steps": [], **self.stands}
 
 
 def mark(run, events, phase="prepared", kind="run", boot="boot-1", until=120.0):

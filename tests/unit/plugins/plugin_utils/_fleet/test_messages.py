@@ -76,6 +76,7 @@ GIVEN = {
     "names": [frozenset(), frozenset({"web2"})],
     "is_begun": [True, False],
     "outcome": ["completed", "cancelled", "unknown"],
+    "back": [("step 1 (nginx): service nginx runs again",)],
     "over": [(), EVENTS],
     "coming": [EVENTS],
 }

@@ -62,7 +62,7 @@ BALANCED = {
     "interval": 1,
 }
 STEPS = [
-    acting.step("nginx", "service"),
+    acting.step("nginx", "service", service="nginx"),
     acting.step("W3SVC", "service", elsewhere=True, service="W3SVC"),
     {**acting.step("lb", "haproxy", elsewhere=True), **BALANCED},
     acting.step("cleanup", "tasks", elsewhere=True, do="cleanup.yml", undo="cleanup.yml"),
@@ -74,6 +74,7 @@ FOUND = {
     "service W3SVC": {"ran": True},
     BALANCED["key"]: {"servers": {"lb1/app": "UP 1/2"}},
 }
+OUT = {"service W3SVC": {"ran": False}, BALANCED["key"]: {"servers": {"lb1/app": "DRAIN"}}}
 
 
 class Service(Transport):
@@ -121,6 +122,7 @@ class Machine(acting.Machine):
     def told(self, requests, run="", number=0):
         """What came of a call, as text."""
         self.number = number - 1
+        self.world.initial_states = {"nginx": {"ran": ("do", "nginx") not in self.world.journal}}
         return json.dumps(self.call(*requests, run=run, holder={"kind": "run", "controller": "ctl"}, seconds=10.0))
 
 
@@ -183,7 +185,8 @@ def done_by_others(answer):
     """Whatever others are asked for is done at once."""
     key = (answer["elsewhere"] or {}).get("key")
     done = {key: {"state": "done", "note": "", "direction": answer["elsewhere"]["direction"]}} if key else {}
-    return {**answer, "before": {key: FOUND[key] for key in answer["ask"]}, "outcomes": done}
+    found = OUT if any(one.get("state") == "prepared" for one in answer["answers"] or ()) else FOUND
+    return {**answer, "before": {key: found[key] for key in answer["ask"]}, "outcomes": done}
 
 
 def by_hand(folder):
