@@ -46,7 +46,7 @@ def approvals(run: RunFacts) -> Iterator[str]:
         for host in ours:
             out, marked_by = post["machines"][host]
             decided = run.decided_at(post)
-            excused = run.machine(host).gone or run.touched_lately(host, at, decided)
+            excused = run.machine(host).gone or run.touched_lately(host, at, decided) or run.put_back_lately(host, at)
             # It has started by itself while the approval was on its way, and emptied the disk.
             excused = excused or run.lost_its_disk(host, decided, at)
             if actions[host] in PREPARING and not (out and marked_by in run.hands_of(host)) and not excused:

@@ -215,7 +215,7 @@ class Going:
             if request.get("unmarked"):
                 machine.journal.add("unmarked", host=machine.host, run=self.run)
             return self._said("recovered")
-        elif request.get("no_new_steps"):
+        elif request.get("no_new_steps") or request.get("looks"):
             return self._said("refused", "it is not marked, and nothing new may be started")
         elif request["left"] <= 0:
             return self._said("failed", "there is no time left to prepare it")
@@ -258,11 +258,15 @@ class Going:
                 for note in notes:
                     note["state"] = "failed" if note["state"] == "not_taken_back" else note["state"]
             self._phase("recovering")
+        done_before = [note["key"] for note in self.mark["steps"] if note["state"] == "done"]
         self._take_outcomes(request.get("outcomes") or {})
+        self.looked = False
         until = machine.clock.now + BUDGET
         while True:
             what, note, step, direction = self._next(to)
             if what == "finished":
+                if to == "prepared" and not self.looked and self._is_put_back(request, done_before):
+                    continue
                 return self._finished(to)
             if what == "stuck":
                 self._phase("half")
@@ -372,10 +376,33 @@ class Going:
         step = next((step for step in self.machine.steps if step.key == move.key), None)
         return move.what, note, step, move.direction
 
+    def _is_put_back(self, request: dict[str, Any], done_before: list[str]) -> bool:
+        """The second look: what was done before this call, and runs again, is done again. Others say what runs elsewhere."""
+        under = self.mark.get("again") or self.mark["boot_id"]
+        self.looked, back, self.back = True, [], []
+        self.stands, self.asks = "unknown", []
+        if (request.get("no_new_steps") and not request.get("looks")) or under != self.machine.boot_id:
+            return False
+        self.stands = "stands"
+        for note, step in zip(self.mark["steps"], self.machine.steps, strict=True):
+            if note["key"] not in done_before or not note["before"]["ran"]:
+                continue
+            found = (request.get("before") or {}).get(step.key) if step.elsewhere else {"ran": step.running}
+            if found is None:
+                self.asks.append(step.key)
+                self.stands = "unknown"
+            elif found["ran"]:
+                note.update(state="waiting", perhaps_done=True)
+                back.append(step.key)
+        self.back = back
+        if back:
+            self._phase("preparing")
+        return bool(back)
+
     def _finished(self, to: str) -> dict[str, Any]:
         if to == "prepared":
             self._phase("prepared")
-            return self._said("prepared")
+            return {**self._said("prepared"), "stands": self.stands, "ask": self.asks, "back": self.back}
         self.machine.mark = None
         self.machine.journal.add("mark-gone", host=self.machine.host, run=self.run, left=self.machine.left_out())
         return self._said("recovered")
@@ -395,6 +422,9 @@ class Going:
             "state": state,
             "why": why,
             "ask": [],
+            "stands": "unknown",
+            "unseen": "",
+            "back": [],
             "elsewhere": None,
             "steps": copied(mark["steps"]) if mark and "steps" in mark else [],
         }

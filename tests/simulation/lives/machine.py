@@ -460,6 +460,15 @@ class Machine:
 
     # ---- approving ----
 
+    def _runs_again(self) -> bool:
+        """Whether somebody has put back one of its own steps."""
+        done = {
+            note["key"]
+            for note in (self.mark or {}).get("steps", ())
+            if note["state"] == "done" and note["before"]["ran"]
+        }
+        return any(step.running for step in self.steps if step.key in done and not step.elsewhere)
+
     def _is_ready(self, request: dict[str, Any]) -> bool:
         """Whether its watcher has it prepared for what is to be approved."""
         mark = self.mark or {}
@@ -476,6 +485,7 @@ class Machine:
         def failed(kind: str, message: str) -> None:
             answer["failure"], answer["msg"] = {"kind": kind, "status": None, "url": ""}, message
 
+        runs_again = bool(request["own"]) and not request["by_watcher"] and self._runs_again()
         before = yield from self._look(0.0, None, going)
         shown = {event["id"].upper(): event for event in before["events"]}
         may = {name.lower() for name in [*request["prepared"], *request["allow_unknown"]]}
@@ -487,6 +497,8 @@ class Machine:
                 refused(identity, "fenced")
             elif identity in request["own"] and not going.is_prepared(identity):
                 refused(identity, "not prepared")
+            elif runs_again:
+                refused(identity, "in service")
             elif before["failure"]:
                 refused(identity, "failed")
                 answer["failure"], answer["msg"] = before["failure"], before["msg"]

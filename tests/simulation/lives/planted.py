@@ -285,6 +285,12 @@ FAULTS = {
     "clock": Fault(
         "hours", "the time is read once, when the run begins", [("record", "note_clock", always(None))], seed=163
     ),
+    "second-look": Fault(
+        "barrier",
+        "what was done once stands for good",
+        [("approving", "_stands", always(True))],
+        scenario="put-back",
+    ),
     "left-play": Fault(
         "waited",
         "who has left the play may come back",

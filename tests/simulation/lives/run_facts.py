@@ -227,6 +227,11 @@ class RunFacts:
             if line.get("run", "a person") == "a person"
         )
 
+    def put_back_lately(self, host: str, at: float) -> bool:
+        """Whether somebody has put back what was done to it since the run can have looked at it: 5 s, and the way to the one who approves."""
+        backs = [line for line in self.journal.of("back") if line["run"] == "somebody"]
+        return any(line["host"] == host and at - 8 < line["at"] <= at for line in backs)
+
     def saw_no_end(self, host: str, event: Event) -> bool:
         """Whether a machine that an event affects was up and blind from its end until that of the run."""
         return any(

@@ -31,6 +31,17 @@ def restarted(fleet: Fleet, chance: random.Random) -> None:
     event(fleet, chance, machines[:2])
 
 
+def put_back(fleet: Fleet, chance: random.Random) -> None:
+    """Somebody puts back what was done to a machine, here or elsewhere, while another one is not prepared yet."""
+    machines = healthy(fleet, chance, chance.choice((2, 3)))
+    choose(fleet)
+    machines[1].steps[0].do_seconds = 12.0
+    step = chance.choice(machines[0].steps)
+    step.elsewhere = chance.random() < 0.5
+    fleet.when(machines[0], "prepared", chance.uniform(0.0, 8.0), step.put_back)
+    event(fleet, chance, machines[:2])
+
+
 def stopped(fleet: Fleet, chance: random.Random) -> None:
     """The run is stopped right before it approves, and somebody puts the machines back meanwhile."""
     machines = healthy(fleet, chance, chance.choice((2, 3)))
@@ -140,6 +151,7 @@ SCENARIOS: dict[str, Scenario] = {
     "moved": moved,
     "overdue": overdue,
     "restarted": restarted,
+    "put-back": put_back,
     "returned": returned,
     "stopped": stopped,
     "unreachable": unreachable,

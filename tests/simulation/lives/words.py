@@ -26,6 +26,8 @@ def missed(run: RunFacts) -> Iterator[str]:
             continue
         if run.action(event, host) not in PREPARING or event.notice == 0 or not line["up"] or run.hidden(event):
             continue
+        if run.put_back_lately(host, line["at"]):
+            continue
         if run.touched_lately(host, line["at"]) or not run.is_known(host, event.left or run.until):
             continue
         if run.nobody_could_see(host, line["at"], run.until) or run.unseen_since_restart(host, line["at"]):

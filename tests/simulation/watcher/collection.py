@@ -31,6 +31,7 @@ def parts() -> Any:
                 "event": "_events.event",
                 "document": "_events.document",
                 "clock": "_clock",
+                "second_look": "_core.second_look",
             }.items()
         }
         _PARTS["all"] = SimpleNamespace(**modules)

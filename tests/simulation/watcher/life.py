@@ -313,6 +313,10 @@ class Life:
                 self.clock.at(self._moment(), machine.hold_by_a_run, chance.uniform(5, 60))
             if chance.random() < 0.05:
                 self._make_copy(machine)
+        more = random.Random(self.seed + 4)  # and here
+        for machine in self.machines.values():
+            if more.random() < 0.2:
+                machine.troubles.append(("prepared", 30.0 * more.random(), machine.put_back_steps, ()))
         for _each in some(0.15, 2):
             begins = self._moment()
             self.scope.blips.append((begins, begins + chance.uniform(0.1, 3.0)))

@@ -80,6 +80,7 @@ class Machine:
         self.wall_off = 0.0
         self.dates = True  # its service's answers tell the time
         self.copied_hold = False
+        self.put_back_at = -1e9
         self.damaged_until = -1e9  # nobody can read its mark
         self.unread: tuple[str, ...] = ()  # ids of the entries of the last look that can't be read
         self.post_faults: list[str] = []  # one for each of the first posts: ok, lost, unanswered, refused
@@ -156,6 +157,15 @@ class Machine:
         pieces = self.program.pieces
         keys = pieces if self.mark is None else [entry["key"] for entry in self.mark["steps"]]
         return not any(pieces[key].running for key in keys)
+
+    def put_back_steps(self) -> None:
+        """Somebody who knows nothing of the maintenance starts what it has stopped."""
+        if self.up and self.mark is not None and self.mark["phase"] == "prepared":
+            self.program.came_to_pass()
+            for piece in self.program.pieces.values():
+                piece.running = piece.kind == "step"
+            self.put_back_at = self.clock.now
+            self.note("put-back")
 
     # ---- the process ----
 
@@ -462,7 +472,10 @@ class Machine:
         elif isinstance(act, acts.Go):
             self.note("go", to=act.to, still=act.no_new_steps, events=list(act.events))
             state, why = self.program.go(act)
-            self.answer = parts().interface.Answer(act.to, state, why, [], self.mono)
+            look = parts().second_look.SecondLook(self.mono, "stands" if state == "prepared" else "unknown")
+            if act.no_new_steps and not act.looks and state == "prepared" and self.answer:
+                look = self.answer.second_look  # nothing was looked at
+            self.answer = parts().interface.Answer(act.to, state, why, [], self.mono, look)
         elif isinstance(act, acts.Approve):
             for event in act.events:
                 self._post(event.upper())

@@ -19,6 +19,8 @@ from .witness import TAKES_AWAY, Witness
 PREPARES = ("prepare", "hold", "prepare_and_approve")
 BLIP = 3.0  # seconds for which documents may be empty: nobody can tell that from an event that has left
 SLACK = 3.0  # seconds: a tick or two, and what a call takes
+LOOKS_AGAIN = 60.0  # seconds after which it looks at what it did, while nothing is approved
+SINCE_LOOKED = 7.0  # seconds that the second look may be old, and a tick or two
 
 
 def judged(life: Life) -> list[str]:
@@ -87,7 +89,8 @@ class Judge:
                 )
         if line["unfit"] and seer.settings.do in PREPARES:
             self._say_wrong("allowed", at, seer, f"{key} was approved though a recover hook can't be run")
-        if seer.settings.do in PREPARES and not (line["is_out"] and seer.is_prepared(key)):
+        is_out = line["is_out"] or at - machine.put_back_at < SINCE_LOOKED
+        if seer.settings.do in PREPARES and not (is_out and seer.is_prepared(key)):
             self._say_wrong("barrier", at, seer, f"{key} was approved while the machine was not prepared")
         self._may_act(at, seer, f"{key} was approved")
 
@@ -251,8 +254,11 @@ class Judge:
         self._in_a_recovery(at, seer)
         serves = any(seer.is_back_in_service(key, at) for key in seer.look)
         seer.serving_since = min(seer.serving_since, at) if serves else 1e9
-        if at - seer.serving_since > 2 * SLACK:
-            self._say_wrong("again", at, seer, "it counts as prepared, and serves since its restart")
+        by_somebody = seer.machine.put_back_at > seer.machine_booted
+        if at - seer.serving_since > 2 * SLACK + (LOOKS_AGAIN if by_somebody else 0.0):
+            self._say_wrong(
+                "again", at, seer, "it counts as prepared, and serves since its restart, or since somebody put it back"
+            )
             seer.serving_since = at
         for key in [key for key in (*seer.ready_since, *seer.due_since) if key not in seer.look]:
             seer.ready_since.pop(key, None)

@@ -118,7 +118,7 @@ class Program:
 
     def _prepare(self, act: Any) -> tuple[str, str]:
         if self.mark is None:
-            if act.no_new_steps:
+            if act.no_new_steps or act.looks:
                 return "refused", "nothing new may be started"
             if act.left <= 0 or self.machine.lacks_case():
                 return "failed", "nothing was started"
@@ -145,8 +145,23 @@ class Program:
             if self._entry(key)["state"] == FAILED:
                 self._write(phase="half")
                 return "failed", f"{key} failed"
+        if (act.looks or not act.no_new_steps) and self._is_put_back():
+            return "preparing", ""
         self._write(phase="prepared")
         return "prepared", ""
+
+    def _is_put_back(self) -> bool:
+        """Whether somebody has put back what was done: it is to be done again."""
+        self.came_to_pass()
+        if self.machine.boot_id != (self.mark.get("again") or self.mark["boot_id"]):  # type: ignore[union-attr, index]
+            return False
+        entries = self.mark["steps"]  # type: ignore[index]
+        keys = [entry["key"] for entry in entries if entry["kind"] == "step" and self.pieces[entry["key"]].running]
+        for key in keys:
+            self._put(key, state=WAITING)
+        if keys:
+            self._write(phase="preparing")
+        return bool(keys)
 
     def _turn_round(self, act: Any) -> None:
         """Another outage takes over what a recovery has left: what is under way is ended, hooks are to be run anew."""
