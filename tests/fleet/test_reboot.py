@@ -62,6 +62,9 @@ def test_a_standalone_machine_reboots_itself_away(azure, machines, maintain):
     judge.recovered_after(machines, ["lone1"], gone)
     assert done.result["events"][0]["recovered"]["lone1"]["rebooted"] is True
     assert machines["lone1"].answers(80)
+    # nginx is enabled: no boot has started it before the recovery did, whose last step that is
+    assert machines["lone1"].began("nginx") > machines["lone1"].times("recovered")[0]
+    assert machines["lone1"].inside("systemctl", "show", "--value", "--property=DropInPaths", "nginx").strip() == ""
 
 
 def test_hardware_fails_without_notice(azure, machines, maintain):

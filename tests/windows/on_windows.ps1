@@ -90,6 +90,7 @@ try {
         $state = @{ Do = 'script'; Text = [System.IO.File]::ReadAllText("$scripts/service.ps1") }
         $found = @((Get-Answer ($state + @{ Parameters = @{ Name = 'winmgmt' } })).result.services)
         Test-That 'a service''s state is found' ($found.Count -eq 1 -and $found[0].state -eq 'started')
+        Test-That 'and how it is started' ($found[0].start_mode -eq 'auto')
         $none = @((Get-Answer ($state + @{ Parameters = @{ Name = 'no-such[service' } })).result.services)
         Test-That 'one that is not there is not found' ($none.Count -eq 0)
         $leases = @{ Do = 'script'; Text = [System.IO.File]::ReadAllText("$scripts/interfaces.ps1"); Parameters = @{} }

@@ -18,10 +18,17 @@ function global:Get-NetTCPConnection {
 }
 function global:Get-Service {
     [CmdletBinding()] param($Name)
-    $found = @{ Name = 'W3SVC'; Status = 'Running' }, @{ Name = 'a[b]*'; Status = 'StopPending' }
+    $found = @{ Name = 'W3SVC'; Status = 'Running'; StartType = 'Automatic' },
+    @{ Name = 'a[b]*'; Status = 'StopPending'; StartType = 'Automatic' }, @{ Name = 'Odd'; Status = 'Stopped'; StartType = 'Manual' }
     if ($Name -eq 'World Wide Web') { return [pscustomobject]$found[0] }
     if ($Name) { Write-Error "no service $Name"; return }
     $found | ForEach-Object { [pscustomobject]$_ }
+}
+function global:Get-ItemProperty {
+    [CmdletBinding()] param($LiteralPath, $Name)
+    if ($LiteralPath -eq 'HKLM:\\SYSTEM\\CurrentControlSet\\Services\\a[b]*') { return [pscustomobject]@{ DelayedAutostart = 1 } }
+    if ($Name -ne 'DelayedAutostart' -or $LiteralPath -notlike '*W3SVC') { throw $LiteralPath }
+    Write-Error "no value $Name"
 }
 function global:Get-ChildItem {
     [CmdletBinding()] param($LiteralPath)
@@ -63,11 +70,18 @@ def test_one_that_fails_says_why(said):
 
 @pytest.mark.parametrize(
     ("name", "states"),
-    [("w3svc", ["started"]), ("World Wide Web", ["started"]), ("a[b]*", ["stop_pending"]), ("x", [])],
+    [
+        ("w3svc", [("started", "auto")]),
+        ("World Wide Web", [("started", "auto")]),
+        ("a[b]*", [("stop_pending", "delayed")]),
+        ("odd", [("stopped", "manual")]),
+        ("x", []),
+    ],
 )
 def test_the_state_of_a_service(said, name, states):
     came = said(Order(SERVICE, {"name": name}))
-    assert [one["state"] for one in came["services"]] == states and came["exists"] is bool(states)
+    assert [(one["state"], one["start_mode"]) for one in came["services"]] == states
+    assert came["exists"] is bool(states)
 
 
 def test_what_the_dhcp_client_keeps_of_the_interfaces(machine):

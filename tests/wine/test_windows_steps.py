@@ -66,9 +66,9 @@ def service(tmp_path):
     sc("delete", NAME)
 
 
-def did(tmp_path, wanted, direction, job, limit=LONG):
+def did(tmp_path, wanted, direction, job, limit=LONG, initial=None):
     runner = step_runners.make_runners(jobs_in(tmp_path))[wanted["type"]]
-    step_run = StepRun(wanted, direction, job, limit, 0.0, {})
+    step_run = StepRun(wanted, direction, job, limit, 0.0, initial or {})
 
     def over():
         progress = runner.begin(step_run)  # again while nothing is seen of it, as its keeper may be slow
@@ -86,6 +86,19 @@ def test_a_service_is_stopped_and_started(tmp_path, service):
     assert did(tmp_path, wanted, "do", "two").state == DONE
     assert services.state_of(service) == services.STOPPED
     assert did(tmp_path, wanted, "do", "three").state == DONE, "it is stopped already"
+
+
+def test_a_boot_starts_no_service_before_it_is_recovered(tmp_path, service):
+    """By an automatic one: Wine knows none that is delayed."""
+    services.set_start_mode(service, "auto")
+    services.start(service)
+    wanted = step(service, "service", service=service, stay_stopped=True, no_log=False)
+    initial = step_runners.make_runners(jobs_in(tmp_path))["service"].before(wanted)
+    assert initial == {"ran": True, "start_mode": "auto"}
+    assert did(tmp_path, wanted, "do", "one", initial=initial).state == DONE
+    assert (services.state_of(service), services.start_mode_of(service)) == (services.STOPPED, "manual")
+    assert did(tmp_path, wanted, "undo", "two", initial=initial).state == DONE
+    assert (services.state_of(service), services.start_mode_of(service)) == (services.RUNNING, "auto")
 
 
 def test_one_that_is_not_there(tmp_path):

@@ -22,6 +22,9 @@ from .step_runner import InitialState
 Mark = Dict[str, Any]
 """A mark as JSON."""
 
+MARK = "mark.json"
+"""Its file, in the folder."""
+
 HOOKS = "hooks"
 """The folder beside it of what hooks find, and leave for others."""
 

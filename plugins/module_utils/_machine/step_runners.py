@@ -20,19 +20,16 @@ from .._steps.http import TYPE as HTTP
 from .._steps.step_type import MOST, Step, Verdict, exit_words, kept_back
 from .._steps.types import HOOKS
 from .._text import one_line
+from . import systemd_services
 from .hook_runner import HookRunner
 from .job_runner import LAST_WORDS, JobRunner, answer, answer_to, encoded, poll_until_done
 from .jobs import Jobs
+from .mark import MARK
 from .platform import native
 from .step_runner import DONE, FAILED, InitialState, Progress, RunnerFailed, StepRun, StepRunner
 from .supervisor import Work
 
 _VARIABLE = re.compile(r"\$(?:(\w+)|\{([^}]*)\})", re.ASCII)
-
-ANSWERS_WITHIN = 3.0
-"""Seconds that systemctl has to say how a service is."""
-
-_NO_SYSTEMCTL = "this machine has no systemctl: step service needs systemd"
 
 TABLES = ("/proc/net/tcp", "/proc/net/tcp6")
 ESTABLISHED = "01"
@@ -104,58 +101,60 @@ def _path(text: str, environment: Mapping[str, str]) -> str:
     return os.path.expanduser(expanded)  # that of another user, or where the environment names no home
 
 
+NOT_KEPT = "stopped, but a boot starts it before it is recovered: only root can keep it from that"
+
+
 class ServiceRunner(JobRunner):
-    """Stops a service, and starts it again."""
+    """Stops a service and keeps it from starting at a boot, and starts it again."""
 
     def before(self, step: Step) -> InitialState:
         service = step["service"]
-        said = _shown(service)
+        said = systemd_services.shown(service)
         if said.get("LoadState") == "not-found":
             raise RunnerFailed(f"this machine has no service {service}")
-        return {"ran": said.get("ActiveState") in ("active", "activating", "reloading", "refreshing")}
+        ran = said.get("ActiveState") in ("active", "activating", "reloading", "refreshing")
+        if not (ran and step.get("stay_stopped") and systemd_services.starts_at_boot(said)):
+            return {"ran": ran}
+        refusal = systemd_services.unwritable() if _is_by_root(step) else ""
+        if refusal:
+            raise RunnerFailed(
+                f"service {service} can't be kept from starting at boot: {refusal}. Set stay_stopped to false in the step to do without that"
+            )
+        return {"ran": ran, "at_boot": True}
 
     def work(self, step_run: StepRun) -> Work:
-        verb = "stop" if step_run.direction == "do" else "start"
+        is_done, service = step_run.direction == "do", step_run.step["service"]
+        mark = os.path.join(os.path.dirname(self._jobs.folder), MARK)
 
         def run() -> Dict[str, Any]:
+            if native.is_root():
+                if not is_done:
+                    systemd_services.let_start(service)
+                elif _is_to_be_kept(step_run):
+                    systemd_services.keep_stopped(service, mark)
             try:
-                native.become(["systemctl", verb, "--", step_run.step["service"]])
+                native.become(["systemctl", "stop" if is_done else "start", "--", service])
             except FileNotFoundError as error:
-                raise RunnerFailed(_NO_SYSTEMCTL) from error
+                raise RunnerFailed(systemd_services.NO_SYSTEMCTL) from error
 
         return run
 
     def judged(self, step_run: StepRun, result: Dict[str, Any]) -> Progress:
         if result["rc"] == 0:
-            return Progress(DONE)
+            is_kept = not _is_to_be_kept(step_run) or _is_by_root(step_run.step)
+            return Progress(DONE, "" if is_kept else NOT_KEPT)
         # All of its lines: the last one only says where to read more.
         words = one_line(result["stderr"] or result["stdout"], MOST)
         return Progress(FAILED, exit_words({"rc": result["rc"], "msg": words}))
 
 
-def _shown(service: str) -> Dict[str, str]:
-    """What systemd says of a service."""
-    import subprocess  # which other steps do without
+def _is_to_be_kept(step_run: StepRun) -> bool:
+    """Whether a boot would start it before it is recovered."""
+    return step_run.direction == "do" and bool(step_run.step.get("stay_stopped") and step_run.initial.get("at_boot"))
 
-    command = ["systemctl", "show", "--property=LoadState,ActiveState", "--", service]
-    try:
-        # There is no AnsibleModule here whose run_command could be called.
-        process = subprocess.Popen(  # pylint: disable=ansible-bad-function
-            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
-        )
-    except FileNotFoundError as error:
-        raise RunnerFailed(_NO_SYSTEMCTL) from error
-    with process:
-        try:
-            said = process.communicate(timeout=ANSWERS_WITHIN)[0]
-        except subprocess.TimeoutExpired as error:
-            process.kill()
-            raise RunnerFailed(f"systemctl did not say within {ANSWERS_WITHIN:g} s how service {service} is") from error
-    output = said.decode("utf-8", "replace")
-    if process.returncode:
-        words = exit_words({"rc": process.returncode, "stdout": output})
-        raise RunnerFailed(f"systemctl could not say how service {service} is: {words}")
-    return dict(line.partition("=")[::2] for line in output.splitlines())
+
+def _is_by_root(step: Step) -> bool:
+    return native.is_root() and step.get("become") is not False
 
 
 class HttpRunner(JobRunner):

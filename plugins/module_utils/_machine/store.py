@@ -29,6 +29,7 @@ from . import beside_mark, files
 from .beside_mark import confirmation_file, confirmation_note, confirmed_event
 from .mark import (
     HOOKS,
+    MARK,
     MOST_BYTES,
     MOST_BYTES_AT_FIRST,
     Busy,
@@ -71,7 +72,7 @@ class FolderStore(Store):
         self.folder = folder
         self._clock = clock
         self._at = at
-        self._mark = os.path.join(folder, "mark.json")
+        self._mark = os.path.join(folder, MARK)
         self._confirmations = os.path.join(folder, "yes")
         self._depth = 0
 

@@ -35,16 +35,28 @@ def _complete_service(step: Step, host: Host, system: str) -> Words:
 
 
 def _ours_of_service(step: Step, initial: Mapping[str, Any]) -> Optional[Step]:
-    """A service that did not run stays stopped."""
-    return step if initial["ran"] else None
+    """A service that did not run stays stopped. On Windows its start mode is the one to give back."""
+    modes = {"start_mode": initial["start_mode"]} if initial.get("start_mode") else {}
+    return dict(step, **modes) if initial["ran"] else None
+
+
+START_MODES = ("auto", "delayed")
+"""Of a service that Windows starts at boot."""
+
+
+def initial_state_on_windows(step: Step, ran: bool, start_mode: str) -> Dict[str, Any]:
+    """The start mode is noted where the step is to change it."""
+    is_changed = ran and step.get("stay_stopped") and start_mode in START_MODES
+    return {"ran": ran, "start_mode": start_mode} if is_changed else {"ran": ran}
 
 
 def _initial_state_of_service(step: Step, result: TaskResult) -> Dict[str, Any]:
     """By what ansible.windows.win_service_info found."""
     if not result["services"]:
         raise StepError(f"this machine has no service {step['service']}")
-    states = [service["state"] for service in result["services"]]
-    return {"ran": any(state in ("started", "start_pending") for state in states)}
+    services = result["services"]
+    ran = any(service["state"] in ("started", "start_pending") for service in services)
+    return initial_state_on_windows(step, ran, services[0].get("start_mode") or "")
 
 
 def _service_holds(step: Step, found: Mapping[str, Any]) -> str:
@@ -53,7 +65,11 @@ def _service_holds(step: Step, found: Mapping[str, Any]) -> str:
 
 SERVICE = StepType(
     name="service",
-    options={"service": {"type": "str"}, "become": BECOME},
+    options={
+        "service": {"type": "str"},
+        "stay_stopped": {"type": "bool", "default": True},
+        "become": BECOME,
+    },
     complete=_complete_service,
     one_of=("service", "name"),
     before=_ours_of_service,

@@ -25,8 +25,10 @@ def _service_before(step: Step, call: Call) -> TaskResult:
 
 
 def _service(hand: AtHand, job: Any, call: Call) -> Seen:
-    state = "stopped" if hand["direction"] == "do" else "started"
-    wanted = {"name": hand["step"]["service"], "state": state}
+    step, does = hand["step"], hand["direction"] == "do"
+    wanted = {"name": step["service"], "state": "stopped" if does else "started"}
+    if step.get("start_mode"):  # else Windows starts it at the event's reboot
+        wanted["start_mode"] = "manual" if does else step["start_mode"]
     return followed(hand, job, call, Order("ansible.windows.win_service", wanted, lasts=seconds_of(hand)))
 
 

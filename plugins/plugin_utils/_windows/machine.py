@@ -99,7 +99,7 @@ class WindowsMachine:
         return answer.get("result") or {}
 
     def services(self, name: str) -> list[dict[str, Any]]:
-        """Those of this name, as ansible.windows.win_service_info returns them, with no more than name and state."""
+        """Those of this name, as ansible.windows.win_service_info returns them, with no more than name, state and start mode."""
         return list(self.script("service.ps1", Name=name).get("services") or [])
 
     def all_of(self, module: str) -> Mapping[str, Any]:

@@ -4,6 +4,7 @@
 """One machine: its disk, its power switch, its cable, and its console."""
 
 import contextlib
+import datetime
 import fcntl
 import hashlib
 import json
@@ -231,6 +232,13 @@ class Machine:
             return True
 
         until(f"{' and '.join(units)} on {self.spec.name} to start", started, _BOOT_SECONDS, pause=0.3)
+
+    def began(self, unit: str) -> float:
+        """When a unit was started last, in Unix time."""
+        said = self.inside(
+            "systemctl", "show", "--timestamp=us+utc", "--value", "--property=ActiveEnterTimestamp", unit
+        )
+        return datetime.datetime.strptime(f"{said.strip()} +0000", "%a %Y-%m-%d %H:%M:%S.%f %Z %z").timestamp()
 
     def programs(self) -> set[int]:
         """The processes, out here, of the product's program on this machine while it answers calls."""

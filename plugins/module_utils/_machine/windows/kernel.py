@@ -16,6 +16,12 @@ _POINTER, _TEXT = ctypes.c_void_p, ctypes.c_wchar_p
 
 _FUNCTIONS: Dict[str, Tuple[str, Any, List[Any]]] = {  # library, result, arguments
     "AssignProcessToJobObject": ("kernel32", _BOOL, [_HANDLE, _HANDLE]),
+    "ChangeServiceConfig2W": ("advapi32", _BOOL, [_HANDLE, _DWORD, _POINTER]),
+    "ChangeServiceConfigW": (
+        "advapi32",
+        _BOOL,
+        [_HANDLE, _DWORD, _DWORD, _DWORD, _TEXT, _TEXT, _POINTER, _TEXT, _TEXT, _TEXT, _TEXT],
+    ),
     "CloseHandle": ("kernel32", _BOOL, [_HANDLE]),
     "CloseServiceHandle": ("advapi32", _BOOL, [_HANDLE]),
     "ControlService": ("advapi32", _BOOL, [_HANDLE, _DWORD, _POINTER]),
@@ -55,6 +61,8 @@ _FUNCTIONS: Dict[str, Tuple[str, Any, List[Any]]] = {  # library, result, argume
     "OpenServiceW": ("advapi32", _HANDLE, [_HANDLE, _TEXT, _DWORD]),
     "OpenProcess": ("kernel32", _HANDLE, [_DWORD, _BOOL, _DWORD]),
     "OpenProcessToken": ("advapi32", _BOOL, [_HANDLE, _DWORD, _POINTER]),
+    "QueryServiceConfig2W": ("advapi32", _BOOL, [_HANDLE, _DWORD, _POINTER, _DWORD, _POINTER]),
+    "QueryServiceConfigW": ("advapi32", _BOOL, [_HANDLE, _POINTER, _DWORD, _POINTER]),
     "QueryServiceStatus": ("advapi32", _BOOL, [_HANDLE, _POINTER]),
     "QueryInformationJobObject": ("kernel32", _BOOL, [_HANDLE, ctypes.c_int, _POINTER, _DWORD, _POINTER]),
     "RegisterEventSourceW": ("advapi32", _HANDLE, [_TEXT, _TEXT]),

@@ -19,10 +19,15 @@ from . import kernel
 
 STOPPED, START_PENDING, STOP_PENDING, RUNNING, PAUSED = 1, 2, 3, 4, 7
 
-_CONNECT, _QUERY, _DEPENDENTS, _START, _STOP = 0x1, 0x4, 0x8, 0x10, 0x20
+_CONNECT, _QUERY_CONFIG, _CHANGE_CONFIG, _QUERY, _DEPENDENTS, _START, _STOP = 0x1, 0x1, 0x2, 0x4, 0x8, 0x10, 0x20
 _STOP_IT, _ACTIVE = 1, 1
 _NO_SUCH, _CANT_NOW, _NOT_ACTIVE, _RUNS_ALREADY, _DEPENDENTS_RUN = 1060, 1061, 1062, 1056, 1051
+_MORE_DATA, _NO_SUCH_LEVEL, _NO_CHANGE, _DELAYED_INFO = 122, 124, 0xFFFFFFFF, 3
 _LOOK_EVERY = 0.2
+
+_AUTO, _MANUAL = 2, 3
+_START_TYPES = {"auto": _AUTO, "delayed": _AUTO, "manual": _MANUAL}
+"""By the start modes that ansible.windows knows. A delayed one is an automatic one with a setting more."""
 
 
 class _Status(ctypes.Structure):
@@ -66,6 +71,31 @@ class Service:
         found = _Status()
         kernel.did("QueryServiceStatus", self._handle, ctypes.byref(found))
         return found
+
+    def start_mode(self) -> str:
+        """``auto``, ``delayed``, ``manual``, or "" for another one."""
+        size = ctypes.c_uint32()
+        ask = kernel.function("QueryServiceConfigW")
+        if not ask(self._handle, None, 0, ctypes.byref(size)) and _number(kernel.last_error()) != _MORE_DATA:
+            raise kernel.last_error()
+        room = ctypes.create_string_buffer(max(size.value, 8))
+        kernel.did("QueryServiceConfigW", self._handle, room, len(room), ctypes.byref(size))
+        start_type = ctypes.cast(room, ctypes.POINTER(ctypes.c_uint32))[1]  # QUERY_SERVICE_CONFIGW
+        if start_type != _AUTO:
+            return "manual" if start_type == _MANUAL else ""
+        is_delayed = ctypes.c_int()  # SERVICE_DELAYED_AUTO_START_INFO
+        ask = kernel.function("QueryServiceConfig2W")
+        if not ask(self._handle, _DELAYED_INFO, ctypes.byref(is_delayed), 4, ctypes.byref(size)):
+            error = kernel.last_error()
+            if _number(error) != _NO_SUCH_LEVEL:  # Wine has no such setting
+                raise error
+        return "delayed" if is_delayed.value else "auto"
+
+    def set_start_mode(self, mode: str) -> None:
+        kernel.did("ChangeServiceConfigW", self._handle, _NO_CHANGE, _START_TYPES[mode], _NO_CHANGE, *[None] * 7)
+        if mode == "delayed":  # which only an automatic one can be
+            is_delayed = ctypes.c_int(1)
+            kernel.did("ChangeServiceConfig2W", self._handle, _DELAYED_INFO, ctypes.byref(is_delayed))
 
     def ask_to_stop(self) -> bool:
         """Whether it was asked; False when it takes no word just now.
@@ -117,6 +147,21 @@ def state_of(name: str) -> Optional[int]:
             return int(service.status().state)
     except FileNotFoundError:
         return None
+
+
+def start_mode_of(name: str) -> str:
+    """How a service is started that is there; "" for what no step changes.
+
+    :raises OSError: when the service manager does not say
+    """
+    with Service(name, _QUERY_CONFIG) as service:
+        return service.start_mode()
+
+
+def set_start_mode(name: str, mode: str) -> None:
+    """:raises OSError: when it can't be set"""
+    with Service(name, _CHANGE_CONFIG) as service:
+        service.set_start_mode(mode)
 
 
 def stop(name: str) -> None:

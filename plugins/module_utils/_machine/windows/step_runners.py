@@ -16,7 +16,7 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Type
 from xml.etree import ElementTree
 
 from ..._clock import Clock, Deadline
-from ..._steps.services import FAILOVER_CLUSTER, IIS
+from ..._steps.services import FAILOVER_CLUSTER, IIS, initial_state_on_windows
 from ..._steps.step_type import MOST, Step, StepError, Verdict
 from ..._text import one_line
 from ..job_runner import JobRunner, answer, answer_to, poll_until_done
@@ -255,27 +255,31 @@ def script() -> str:
 
 
 class ServiceRunner(JobRunner):
-    """Stops a service, and starts it again."""
+    """Stops a service and keeps it from starting at a boot, and starts it again."""
 
     def before(self, step: Step) -> InitialState:
         service = step["service"]
         try:
             state = services.state_of(service)
+            start_mode = services.start_mode_of(service) if state is not None else ""
         except OSError as error:
             words = one_line(error.strerror or error)
             raise RunnerFailed(f"Windows could not say how service {service} is: {words}") from error
         if state is None:
             raise RunnerFailed(f"this machine has no service {service}")
-        return {"ran": state in (services.RUNNING, services.START_PENDING)}
+        return initial_state_on_windows(step, state in (services.RUNNING, services.START_PENDING), start_mode)
 
     def work(self, step_run: StepRun) -> Work:
-        change = services.stop if step_run.direction == "do" else services.start
+        is_done, service = step_run.direction == "do", step_run.step["service"]
+        start_mode = step_run.initial.get("start_mode")
 
         def run() -> Dict[str, Any]:
             try:
-                change(step_run.step["service"])
+                if start_mode:
+                    services.set_start_mode(service, "manual" if is_done else start_mode)
+                (services.stop if is_done else services.start)(service)
             except FileNotFoundError:
-                return answer(FAILED, f"this machine has no service {step_run.step['service']}")
+                return answer(FAILED, f"this machine has no service {service}")
             except OSError as error:
                 return answer(FAILED, one_line(error.strerror or error))
             return answer(DONE)

@@ -7,7 +7,11 @@ import os
 
 import pytest
 
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine import step_runners, supervisor
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine import (
+    step_runners,
+    supervisor,
+    systemd_services,
+)
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.step_runner import (
     CUT_OFF,
     DONE,
@@ -25,6 +29,8 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_ut
     until,
 )
 
+NEEDS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="only root changes units of the system")
+
 # A unit is a file that holds its state; one named slow takes its time, one named stuck refuses.
 SYSTEMCTL = """#!/bin/sh
 cd "$(dirname "$0")"
@@ -35,7 +41,11 @@ show)
     [ "$4" = hung ] && exec sleep 60
     [ -e "units/$4" ] && echo "LoadState=loaded" || echo "LoadState=not-found"
     echo "ActiveState=$(cat "units/$4" 2>/dev/null || echo inactive)"
+    echo "Id=$4.service"
+    [ -e "enabled/$4" ] && echo UnitFileState=enabled
+    [ -e reads ] && cat reads
     exit 0;;
+daemon-reload) rm -f reads; exit 0;;
 esac
 [ -e "units/$3" ] || { echo "Failed to $1 $3.service: Unit $3.service not loaded." >&2; exit 5; }
 [ "$3" = slow ] && { until [ -e go ]; do sleep 0.05; done; echo; sleep 60; }
@@ -52,6 +62,9 @@ def units(tmp_path, monkeypatch):
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     (tmp_path / "units").mkdir()
+    (tmp_path / "enabled").mkdir()
+    (tmp_path / "etc").mkdir()
+    monkeypatch.setattr(systemd_services, "UNITS", str(tmp_path / "etc"))
     return tmp_path / "units"
 
 
@@ -83,7 +96,71 @@ def test_it_is_stopped_and_started(units, doing):
     assert content(units / "nginx") == "inactive\n"
     assert doing.did("undo", service="nginx") == Progress(DONE)
     assert content(units / "nginx") == "active\n"
-    assert content(units.parent / "log") == "stop -- nginx\nstart -- nginx\n"
+    changes = [line for line in content(units.parent / "log").splitlines() if not line.startswith("show")]
+    assert changes == ["stop -- nginx", "start -- nginx"]
+
+
+def enabled(units, service="nginx"):
+    (units / service).write_text("active")
+    (units.parent / "enabled" / service).touch()
+
+
+@NEEDS_ROOT
+def test_a_boot_does_not_start_one_that_is_enabled_while_the_machine_is_marked(units, doing):
+    enabled(units)
+    step = doing.step(service="nginx")
+    initial = doing.hand.before(step)
+    assert initial == {"ran": True, "at_boot": True}
+    doing.hand.begin(doing.step_run(step)._replace(job="do", initial=initial))
+    assert doing.end_of(doing.step_run(step)._replace(job="do", initial=initial)) == Progress(DONE)
+    drop_in = units.parent / "etc" / "nginx.service.d" / "azure-maintenance.conf"
+    mark = os.path.join(os.path.dirname(doing.jobs.folder), "mark.json")
+    assert content(drop_in).splitlines()[1:] == ["[Unit]", f"ConditionPathExists=!{mark}"]
+    assert drop_in.stat().st_mode & 0o777 == 0o644 and os.listdir(str(drop_in.parent)) == [drop_in.name]
+    assert doing.did("undo", service="nginx") == Progress(DONE)
+    assert not drop_in.parent.exists()
+    changes = [line for line in content(units.parent / "log").splitlines() if not line.startswith("show")]
+    assert changes == ["daemon-reload", "stop -- nginx", "daemon-reload", "start -- nginx"], (
+        "read anew before it starts"
+    )
+
+
+@NEEDS_ROOT
+def test_an_undo_that_was_cut_off_before_systemd_read_it_goes_on_there(units, doing):
+    enabled(units)
+    (units.parent / "reads").write_text("NeedDaemonReload=yes\n")
+    assert doing.did("undo", service="nginx") == Progress(DONE)
+    assert content(units.parent / "log").splitlines()[1:] == ["daemon-reload", "start -- nginx"]
+
+
+@pytest.mark.parametrize("options, is_enabled", [({"stay_stopped": False}, True), ({}, False)])
+def test_what_is_not_to_be_kept_or_starts_at_no_boot_is_only_stopped(units, doing, options, is_enabled):
+    (units / "nginx").write_text("active")
+    if is_enabled:
+        enabled(units)
+    step = doing.step(service="nginx", **options)
+    assert doing.hand.before(step) == {"ran": True}
+    assert doing.did(service="nginx", **options) == Progress(DONE)
+    assert os.listdir(str(units.parent / "etc")) == []
+
+
+def test_without_root_the_step_says_that_it_is_not_kept(units, doing):
+    step_run = doing.step_run(doing.step(service="nginx", become=False))._replace(
+        initial={"ran": True, "at_boot": True}
+    )
+    assert doing.hand.judged(step_run, {"rc": 0}) == Progress(DONE, step_runners.NOT_KEPT)
+
+
+@NEEDS_ROOT
+def test_where_nothing_can_be_written_for_it_the_way_out_is_named(units, doing, monkeypatch):
+    enabled(units)
+    monkeypatch.setattr(systemd_services, "UNITS", str(units / "nginx"))
+    why = doing.hand.lacks(doing.step(service="nginx"))
+    assert why.startswith(
+        f"service nginx can't be kept from starting at boot: {units}/nginx can't be written (Not a directory"
+    )
+    assert why.endswith("). Set stay_stopped to false in the step to do without that")
+    assert doing.hand.lacks(doing.step(service="nginx", stay_stopped=False)) == ""
 
 
 def test_one_that_is_not_there_is_named(units, doing):
@@ -116,8 +193,8 @@ def test_systemctl_that_can_not_say(units, doing, monkeypatch):
         RunnerFailed, match="systemctl could not say how service mute is: exit code 1: Failed to connect"
     ):
         doing.hand.before(doing.step(service="mute"))
-    monkeypatch.setattr(step_runners, "ANSWERS_WITHIN", 0.2)
-    with pytest.raises(RunnerFailed, match="systemctl did not say within 0.2 s how service hung is"):
+    monkeypatch.setattr(systemd_services, "ANSWERS_WITHIN", 0.2)
+    with pytest.raises(RunnerFailed, match="systemctl did not say how service hung is within 0.2 s"):
         doing.hand.before(doing.step(service="hung"))
 
 
@@ -132,9 +209,8 @@ def test_what_it_lacks_is_seen_by_a_look(units, doing):
     (units / "nginx").write_text("inactive")
     assert doing.hand.lacks(doing.step(service="nginx")) == ""
     assert doing.hand.lacks(doing.step(service="nginks")) == "this machine has no service nginks"
-    assert content(units.parent / "log") == "show --property=LoadState,ActiveState -- nginx\n" + (
-        "show --property=LoadState,ActiveState -- nginks\n"
-    )
+    asked = [line.split() for line in content(units.parent / "log").splitlines()]
+    assert [(words[0], words[-1]) for words in asked] == [("show", "nginx"), ("show", "nginks")]
 
 
 @pytest.mark.parametrize(

@@ -35,11 +35,12 @@ class Others:
         self.jobs = {}
         self.called = []
         self.kind = "run"
+        self.initial = None
 
     def look(self, *came, direction="do", begun=False, by="r1", left=60.0, tries=1, phase="preparing"):
         """What a look returns whose calls are answered in this order."""
         key = self.step["key"]
-        entry = {"key": key, "before": None, "by": by, "tries": tries, "limit": left}
+        entry = {"key": key, "before": self.initial, "by": by, "tries": tries, "limit": left}
         holder = {"run": "r1", "kind": self.kind}
         mark = {"since": "12:00", "holder": holder, "phase": phase, "steps": [entry]}
         asked = {"key": key, "direction": direction, "begun": begun, "left": left, "begins": left}
@@ -227,6 +228,16 @@ def test_a_result_that_says_nothing_is_a_failure(raw, before, direction, module,
     found = others.look(*before, last, direction=direction, begun=True)
     assert found["outcome"]["state"] == "failed"
     assert f"{module} returned no {lacks}, so it is not known whether" in found["outcome"]["note"]
+
+
+@pytest.mark.parametrize("mode", ["auto", "delayed"])
+@pytest.mark.parametrize("direction", ["do", "undo"])
+def test_windows_starts_no_service_at_a_boot_before_it_is_recovered(direction, mode):
+    others = Others({"type": "service", "name": "Shop"}, "windows")
+    others.initial = {"ran": True, "start_mode": mode}
+    others.look({"ansible_job_id": "j1"}, NOTHING, direction=direction, begun=True)
+    state, wanted = ("stopped", "manual") if direction == "do" else ("started", mode)
+    assert others.called[0].options == {"name": "Shop", "state": state, "start_mode": wanted}
 
 
 BEFORE = [
