@@ -161,6 +161,13 @@ def test_whose_a_folder_is(look, tmp_path):
     ]
 
 
+def test_a_disk_is_told_from_an_earlier_one_by_when_the_lock_was_made(look, tmp_path):
+    place = tmp_path / "AzureMaintenance"
+    (answers,) = answers_of(look, tmp_path, [[trust(place), edit(ONE), trust(place), edit(TWO, ONE), trust(place)]])
+    none, _made, first, _changed, second = answers
+    assert "lock" not in none and first["lock"] == second["lock"] > 0
+
+
 def trust(path, **expect):
     return {"Do": "trust", "Path": str(path), "Stop": bool(expect), "Expect": expect}
 

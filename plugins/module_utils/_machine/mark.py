@@ -78,6 +78,10 @@ class Store:
         """Why a mark could not be written, as far as can be seen; "" when nothing speaks against it, or nobody can tell."""
         return ""
 
+    def disk(self) -> str:
+        """What tells the disk that the folder is on from an earlier one of the machine; "" where that can't be told."""
+        return ""
+
     def create(self, mark: Mark) -> None:
         """The first mark.
 

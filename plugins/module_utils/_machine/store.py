@@ -99,6 +99,13 @@ class FolderStore(Store):
             return f"{self.folder} can't be written ({os.strerror(refusal)}): {_advice(refusal)}"
         return self._open_to_others() if os.path.isdir(self.folder) else ""
 
+    def disk(self) -> str:
+        """When the lock was made, into which nobody ever writes."""
+        try:
+            return str(os.stat(os.path.join(self.folder, "lock")).st_mtime_ns)
+        except OSError:
+            return ""
+
     def _open_to_others(self) -> str:
         if files.is_closed(self.folder):
             return ""

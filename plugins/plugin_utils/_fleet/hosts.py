@@ -72,6 +72,7 @@ def new_machine(facts: HostFacts, options: HostOptions) -> MachineState:
         "renewals": 0,
         "uptime": None,
         "boot_id": "",
+        "disk": "",
         "quickest": 0.0,
         "hung": 0,
         "heard": None,
@@ -142,6 +143,7 @@ def take_answer(machine: MachineState, answer: Mapping[str, Any], ended: float, 
     machine["left"] = False
     machine["answered"] = at
     machine["boot_id"] = answer.get("boot_id", "")
+    machine["disk"] = answer.get("disk", "")
     machine["uptime"] = answer.get("uptime")
     machine["heard"] = answer.get("heard")
     machine["watcher"] = answer.get("watcher")

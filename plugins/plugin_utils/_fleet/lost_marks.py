@@ -51,9 +51,14 @@ def with_lost_mark(record: Record, machine: MachineState, answer: Mapping[str, A
 
 
 def _was_lost(record: Record, machine: MachineState, answer: Mapping[str, Any], at: float) -> bool:
-    """Whether the mark went with a reboot: whoever removes one leaves the machine running."""
+    """Whether the mark went with the disk, over a reboot: where the disk is the same, somebody has removed it, such as a run that has
+    recovered the machine."""
+    is_same_disk = bool(machine["disk"]) and answer.get("disk") == machine["disk"]
     return (
-        whose(record, machine, at) in (OURS, EXPIRED) and bool(undone_words(machine)) and _was_rebooted(machine, answer)
+        whose(record, machine, at) in (OURS, EXPIRED)
+        and bool(undone_words(machine))
+        and _was_rebooted(machine, answer)
+        and not is_same_disk
     )
 
 

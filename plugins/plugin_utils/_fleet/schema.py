@@ -109,6 +109,7 @@ class MachineState(TypedDict):
     renewals: int  # how often its holder has renewed it since it was first seen
     uptime: float | None
     boot_id: str
+    disk: str  # what tells the disk that its mark is on from another one; "" where that is not known
     heard: dict[str, Any] | None  # its uptime when its last answer came, as the action that called it has noted it
     confirmations: list[str]  # keys of the events that a person has confirmed
     recovered_by_force: list[str]  # keys of the events despite which a person has recovered it

@@ -231,7 +231,7 @@ _ANSWER = {
     "put_back yes": _names,
     "hold": _or_null(_object({"reason by": _words, "vm_id": _name})),
     "watcher": _or_null(_object(_WATCHER)),
-    "boot_id": _name,
+    "boot_id disk?": _name,
     "uptime took age?": _seconds,
     "number": _count,
     "ask": _keys,

@@ -214,17 +214,17 @@ function Get-Trust($Path) {
     if (-not ([System.IO.Directory]::Exists($Path) -or [System.IO.File]::Exists($Path))) {
         return @{ sddl = $null; link = $false; user = '' }
     }
-    $attributes = [System.IO.File]::GetAttributes($Path)
-    $link = ($attributes -band [System.IO.FileAttributes]::ReparsePoint) -ne 0
+    $link = ([System.IO.File]::GetAttributes($Path) -band [System.IO.FileAttributes]::ReparsePoint) -ne 0
+    $lock = [System.IO.File]::GetLastWriteTimeUtc("$Path/lock").ToFileTimeUtc()     # 0 where there is none
     if ([System.Environment]::OSVersion.Platform -ne 'Win32NT') {       # where this script is tested
-        return @{ sddl = 'O:BAD:PAI(A;OICI;FA;;;BA)'; link = $link; user = '' }
+        return @{ sddl = 'O:BAD:PAI(A;OICI;FA;;;BA)'; link = $link; user = ''; lock = $lock }
     }
     $parts = [System.Security.AccessControl.AccessControlSections]'Owner, Access'
     $folder = New-Object System.IO.DirectoryInfo $Path
     if ($PSVersionTable.PSVersion.Major -lt 6) { $security = $folder.GetAccessControl($parts) }
     else { $security = [System.IO.FileSystemAclExtensions]::GetAccessControl($folder, $parts) }
     $user = [System.Security.Principal.WindowsIdentity]::GetCurrent().User.Value
-    return @{ sddl = $security.GetSecurityDescriptorSddlForm($parts); link = $link; user = $user }
+    return @{ sddl = $security.GetSecurityDescriptorSddlForm($parts); link = $link; user = $user; lock = $lock }
 }
 
 function Compare-Expected($Answer, $Expected) {

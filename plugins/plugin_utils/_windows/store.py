@@ -65,6 +65,9 @@ class WindowsStore(Store):
     def unwritable(self) -> str:
         return self._distrusted()
 
+    def disk(self) -> str:
+        return str(self._trust.get("lock") or "")
+
     def create(self, mark: Mark) -> None:
         if self._mark() is not None:
             raise Fenced(f"{self._path(MARK)} is there already: somebody else has just taken the machine.")

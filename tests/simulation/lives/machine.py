@@ -58,6 +58,7 @@ class Machine:
         self.faults: list[tuple[float, float, str]] = []  # from, until, what
         self.gone = self.by_hand = self.restless = False
         self.on_phase: dict[str, Callable[[], None]] = {}  # what happens when its mark first says so
+        self.disks = 1
         self.ephemeral = False  # its disk does not outlive a reboot by Azure
         self.boots, self.booted = 1, -1000.0 - azure.chance.random() * 1e5
         self.away_until = self.frozen_until = 0.0
@@ -112,6 +113,7 @@ class Machine:
             self.lost_its_disk()
 
     def lost_its_disk(self) -> None:
+        self.disks += 1
         if self.mark is not None:
             self.journal.add("mark-gone", host=self.host, run="its disk")
             self.lost_by = self.mark.get("holder", {}).get("run", "")
@@ -284,6 +286,7 @@ class Machine:
             "watcher": self.watcher.said if self.watcher else None,
             "put_back": list(self.put_back),
             "boot_id": self.boot_id,
+            "disk": f"disk {self.disks}",
             "uptime": self.uptime,
             "heard": {"uptime": self.uptime, "boot_id": self.boot_id, "at": self.clock.now},
             "number": number,

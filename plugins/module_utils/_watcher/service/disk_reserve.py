@@ -109,6 +109,9 @@ class ReservedStore(Store):
     def unwritable(self) -> str:
         return self._store.unwritable()
 
+    def disk(self) -> str:
+        return self._store.disk()
+
     def create(self, mark: Mark) -> None:
         """Nothing is started on the reserve: it is for an outage that is under way."""
         self._store.create(mark)

@@ -173,7 +173,8 @@ class WindowsMachine(Machine):
     def get_trust(self, path: str) -> dict[str, Any]:
         if path not in self.disk.folders:
             return {"sddl": None, "link": False, "user": ""}
-        return {"sddl": "O:BAD:PAI(A;OICI;FA;;;SY)(A;OICI;FA;;;BA)", "link": False, "user": "S-1-5-21-1-2-3-500"}
+        sddl = "O:BAD:PAI(A;OICI;FA;;;SY)(A;OICI;FA;;;BA)"
+        return {"sddl": sddl, "link": False, "user": "S-1-5-21-1-2-3-500", "lock": self.disks}
 
     def hangs_while_writing(self) -> Life:
         if self.fault("lock"):

@@ -7,6 +7,7 @@ import errno
 import json
 import os
 import pathlib
+import shutil
 import stat
 import tempfile
 
@@ -113,6 +114,18 @@ def test_only_the_one_whose_mark_it_is_changes_it(marked, run, number):
         with pytest.raises(Fenced, match="taken in the meantime: by run run-1, call 1. Nothing was done"):
             change()
     assert marked.mark() == mark
+
+
+def test_every_answer_says_which_disk_it_is(marked):
+    """A removed mark leaves the folder what it was; a lost disk does not."""
+    os.utime(str(marked.folder / "lock"), (1e9, 1e9))
+    before = marked.call({"do": "ready"})["disk"]
+    marked.go("recovered")
+    assert marked.mark() is None and marked.call({"do": "ready"})["disk"] == before != ""
+    shutil.rmtree(str(marked.folder))
+    assert marked.call({"do": "ready"})["disk"] == ""
+    marked.go()
+    assert marked.call({"do": "ready"})["disk"] not in (before, "")
 
 
 def test_a_mark_that_is_gone_is_nobodys_any_more(marked):

@@ -94,6 +94,7 @@ class Machine:
         self.put_back = []
         self.hold = None
         self.boot = "boot-1"
+        self.disk = "disk-1"
         self.took = 0.5  # seconds of a call that does not wait
         self.refuses = ""  # why it would not approve
         self.service_refuses = ""  # what its metadata service answers to an approval, with HTTP 410
@@ -152,6 +153,7 @@ class Machine:
             "hold": self.hold,
             "watcher": self.watcher,
             "boot_id": self.boot,
+            "disk": self.disk,
             "heard": self.heard,
             "number": call["number"],
             "fenced": "",
@@ -237,7 +239,7 @@ class Machine:
 
     def loses_its_disk(self):
         """It is rebooted, and what was on it is gone."""
-        self.mark, self.boot = None, f"{self.boot}+"
+        self.mark, self.boot, self.disk = None, f"{self.boot}+", f"{self.disk}+"
 
     def go(self, request, call, at):
         if request.get("restore") and self.mark is None:

@@ -687,6 +687,23 @@ def test_a_mark_that_is_lost_with_the_disk_is_put_back_from_the_record_and_undon
     assert any("lost its mark with its disk" in said and "enable web1 at lb1" in said for said in run.notes)
 
 
+def test_a_mark_that_another_run_has_removed_is_not_put_back_after_the_reboot():
+    """The event has rebooted the machine, and a run that took it over then has recovered it: there is nothing left to undo."""
+    run = prepared_at_the_load_balancer()
+    run.until(lambda: run.sent("A"))
+    run.show(started(event("A", ["vm1"])))
+    run["web1"].down = NO_ROUTE
+    run.tick(2)
+    restart(run["web1"])
+    run["web1"].mark, run["web1"].down = None, ""
+    asked = len(run["web1"].asked)
+    run.tick(3)
+    run.show()
+    run.to_end()
+    assert [request for _at, request in run["web1"].asked[asked:] if request["do"] == "go"] == []
+    assert run["web1"].mark is None and not any("lost its mark" in said for said in run.notes)
+
+
 def test_a_disk_that_is_lost_while_the_event_is_over_already_is_no_recovery():
     run = prepared_at_the_load_balancer()
     run.until(lambda: run.sent("A"))

@@ -32,7 +32,7 @@ class PlayedMachine:
         self.disk = pathlib.Path(disk)
         self.boot = boot
         # what Windows says of the folder of the mark, where there is one; None: no access list can be read
-        self.trust = {"sddl": "O:BAD:PAI(A;OICI;FA;;;SY)(A;OICI;FA;;;BA)", "link": False, "user": ""}
+        self.trust = {"sddl": "O:BAD:PAI(A;OICI;FA;;;SY)(A;OICI;FA;;;BA)", "link": False, "user": "", "lock": 17}
         self.boot_id = ""  # where its user may not put one into the registry
         self.busy = set()  # names of files that something else has open, for longer than look.ps1 waits
         self._exchange = exchange or exchanged

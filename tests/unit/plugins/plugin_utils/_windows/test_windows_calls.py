@@ -175,11 +175,12 @@ def machine(tmp_path):
 
 
 def without_times(value):
-    """An answer without what depends on the machine's clock, the name of its boot, and when its mark was last renewed."""
+    """An answer without what depends on the machine's clock, the names of its boot and its disk, and when its mark was last renewed."""
     if isinstance(value, dict):
         left = {
             "lease",
             "boot_id",
+            "disk",
             "uptime",
             "began",
             "took",
@@ -291,6 +292,11 @@ def test_who_it_is_and_what_it_sees(machine):
     }
     assert [shown["id"] for shown in answer["answers"][1]["events"]] == ["ID-1"]
     assert (answer["mark"], answer["yes"], answer["lost"]) == (None, [], "")
+
+
+def test_every_answer_says_which_disk_it_is(machine):
+    marks = go(before={SERVICE: {"ran": True}})
+    assert [machine.call(request)["disk"] for request in (LOOK, marks, LOOK)] == ["", "17", "17"]
 
 
 def test_an_approval_is_sent_only_with_the_mark_as_it_was_read(machine):

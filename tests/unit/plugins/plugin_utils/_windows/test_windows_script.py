@@ -139,6 +139,7 @@ def test_every_key_it_gives_is_read():
         "sddl",
         "link",
         "user",
+        "lock",
         "changed",
         "Changed",  # of a script, as win_powershell has it
         "Result",
