@@ -231,8 +231,15 @@ class Outage:
 
     def _begin_again(self) -> None:
         """What the machine's start has undone is done again: once after each start."""
-        steps = sequence.done_again(self._marked.mark["steps"])
-        self._marked.change(again=self._fence.moment().boot_id, steps=steps, phase="preparing")
+        boot_id = self._fence.moment().boot_id
+        marked = self._marked.mark["steps"]
+        begun_since = [entry["key"] for entry in marked if self._is_own(entry) and entry["began"]["boot_id"] == boot_id]
+        steps = sequence.done_again(marked, begun_since)
+        self._marked.change(again=boot_id, steps=steps, phase="preparing")
+
+    def _is_own(self, entry: Entry) -> bool:
+        """Whether the machine does this step itself."""
+        return not self._plan.get(entry["key"], {}).get("elsewhere")
 
     def _recover(self, request: Mapping[str, Any]) -> Dict[str, Any]:
         mark = self._marked.mark

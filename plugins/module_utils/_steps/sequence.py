@@ -112,18 +112,25 @@ def tried_again(marked: Sequence[Marked], plan: Mapping[str, Step], with_hooks: 
     ]
 
 
-def done_again(marked: Sequence[Marked]) -> List[Dict[str, Any]]:
+def done_again(marked: Sequence[Marked], begun_since: Sequence[str] = ()) -> List[Dict[str, Any]]:
     """The steps of a machine that was rebooted by nobody's event, and is to be prepared again. Not its hooks.
 
     What others did, or a command, may have outlasted the start: it is undone, too, when nobody comes to do it again.
+
+    :arg begun_since: the keys of those that the machine has itself begun since that start
     """
-    return [dict(step, state=WAITING, perhaps_done=True) if _is_lost(step) else dict(step) for step in marked]
+    return [
+        dict(step, state=WAITING, perhaps_done=True) if _is_lost(step, step["key"] in begun_since) else dict(step)
+        for step in marked
+    ]
 
 
-def _is_lost(step: Marked) -> bool:
+def _is_lost(step: Marked, begun_since: bool) -> bool:
     """Whether a start of the machine has undone what was done, or cut it off where that does no harm."""
     kind = type_of(step["type"])
-    return not kind.once and (step["state"] == DONE or step["state"] == BEGUN and kind.repeatable)
+    if kind.once or begun_since and (step["state"] == BEGUN or not kind.repeatable):
+        return False
+    return bool(step["state"] == DONE or step["state"] == BEGUN and kind.repeatable)
 
 
 def to_look_at(marked: Sequence[Marked], plan: Mapping[str, Step]) -> List[Move]:

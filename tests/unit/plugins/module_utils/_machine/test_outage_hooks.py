@@ -272,6 +272,29 @@ def test_it_is_undone_when_its_event_is_over(machine):
     assert ("undo", "nginx") in machine.world.journal
 
 
+@pytest.mark.parametrize("name", ["nginx", "drain"])
+@pytest.mark.parametrize("results", [STILL_AT_IT, [Progress(DONE)]])
+def test_what_was_cut_off_before_it_began_and_begins_after_the_start_is_not_begun_once_more(machine, name, results):
+    """The mark said that it begins when the machine crashed; the first call after that does not know of the start yet."""
+    machine.world.results["do", name] = STILL_AT_IT
+    machine.go()
+    machine.go()
+    (last,) = [job for job, left in machine.world.jobs.items() if left[0].state == PENDING]
+    del machine.world.jobs[last]
+    del machine.world.journal[:]
+    machine.boot_id = "boot-2"
+    machine.world.results["do", name] = results
+    machine.go()
+    machine.world.results.clear()
+    machine.world.jobs = {job: [Progress(DONE)] for job in machine.world.jobs}
+    machine.go(redo_after_reboot=True)
+    assert machine.go(redo_after_reboot=True)["state"] == "prepared"
+    twice = (
+        2 if name == "nginx" and results != STILL_AT_IT else 1
+    )  # to stop it once more does no harm, and the start may have started it
+    assert machine.world.journal.count(("do", name)) == twice
+
+
 def test_a_step_that_was_cut_off_and_can_not_be_repeated_has_failed(machine):
     machine.world.results["do", "drain"] = STILL_AT_IT
     machine.go()
