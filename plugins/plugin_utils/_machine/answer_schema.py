@@ -17,6 +17,7 @@ from typing import Any
 
 from ...module_utils._core.second_look import NOTHING, STANDS, UNKNOWN
 from ...module_utils._machine.mark import PHASES, STATES
+from ...module_utils._steps.services import START_MODES
 from ...module_utils._text import one_line
 
 # ---- bounds ----
@@ -171,7 +172,7 @@ _POLL = {
     "began since asked age": _seconds,
 }
 _BEFORE: Mapping[str, Mapping[str, Kind]] = {  # the initial state, by the type of step; other types have none
-    "service": {"ran": _flag},
+    "service": {"ran at_boot?": _flag, "start_mode?": _one_of(*START_MODES)},
     "iis": {"sites app_pools": _keys},
     "failover_cluster": {"paused": _flag},
     "haproxy": {"servers": _map(_name)},

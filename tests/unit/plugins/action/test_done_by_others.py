@@ -81,11 +81,22 @@ def test_each_is_done_once_and_taken_back_once(done):
 
 
 def test_the_windows_service_is_stopped_and_started_and_looked_at_until_it_is(done):
-    sent = [f"{name.rpartition('.')[2]} {options.get('state', '')}" for name, options in done[2] if name != "look.ps1"]
-    looked_at = ["job "] * 2
-    removed = ["remove "] * 2  # Ansible's file of each job
-    before = ["ps1 "] * 2  # before the run waits, and before the step is begun
-    assert sent == [*before, "win_service stopped", *looked_at, "win_service started", *looked_at, *removed]
+    sent = [
+        f"{name.rpartition('.')[2]} {options.get('state', '')} {options.get('start_mode', '')}".rstrip()
+        for name, options in done[2]
+        if name != "look.ps1"
+    ]
+    looked_at = ["job"] * 2
+    removed = ["remove"] * 2  # Ansible's file of each job
+    before = ["ps1"] * 2  # before the run waits, and before the step is begun
+    assert sent == [
+        *before,
+        "win_service stopped manual",
+        *looked_at,
+        "win_service started delayed",
+        *looked_at,
+        *removed,
+    ]
 
 
 def test_nothing_secret_is_printed(done):

@@ -96,7 +96,10 @@ class Connection(ConnectionBase):
             return {"changed": False, "result": {"options": [kept], "problems": []}}
         if "Name" in given:
             self._note("service.ps1", given, False)
-            return {"changed": False, "result": {"services": [{"name": given["Name"], "state": "started"}]}}
+            return {
+                "changed": False,
+                "result": {"services": [{"name": given["Name"], "state": "started", "start_mode": "delayed"}]},
+            }
         if ".ansible_async" not in request.get("Path", ""):
             return None
         jid = request["Path"].rpartition("\\")[2]
