@@ -167,11 +167,16 @@ class LocalRunner:
         if is_stopped:  # it has only so much time left as it takes to end, and until then nothing else is begun
             entry = marked.entry(move.key)
             marked.put(dict(entry, limit=min(entry["limit"], round(elapsed, 1))))
-        limit = marked.entry(move.key)["limit"]
+        limit, said = marked.entry(move.key)["limit"], marked.entry(move.key)["note"]
+        late = f"it did not end within its {limit:g} s"
         if progress.state == step_runner.PENDING and elapsed > limit + GRACE:
-            self._fenced(move, "stop")
-            why = "it could not be ended" if is_stopped else f"it did not end within its {limit:g} s"
-            progress = Progress(step_runner.FAILED, why)
+            progress = self._fenced(move, "stop")
+            if progress.state == step_runner.PENDING and (is_stopped or elapsed > limit + 2 * GRACE):
+                progress = Progress(step_runner.FAILED, "it could not be ended" if is_stopped else late)
+            elif not is_stopped:  # until it has ended nothing is begun, nor is it undone
+                progress = progress._replace(note=late)
+        elif said == late and progress.state == step_runner.FAILED:
+            progress = progress._replace(note=late)
         elif over and is_stopped and progress.state in (step_runner.FAILED, step_runner.ABSENT):
             progress = Progress(step_runner.FAILED, "the time that was left is used up")
         if move.what == sequence.STOP and progress.state != step_runner.PENDING:
@@ -205,6 +210,8 @@ class LocalRunner:
             if what == "begin":
                 self._fence.check_time()
             self._marked.keep()
+            if what == "begin":  # a slow disk may have held that up; the next call finds that it has not begun
+                self._fence.check_time()
             return self._asked(move, what, step_run)
 
     def _asked(self, move: Move, what: str, step_run: Optional[StepRun] = None) -> Progress:

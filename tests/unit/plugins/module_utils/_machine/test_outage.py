@@ -280,6 +280,44 @@ def test_a_step_that_does_not_keep_its_limit_is_given_up(machine):
     assert "did not end within its 60 s" in answer["why"]
 
 
+@pytest.mark.parametrize("seconds, is_given_up", [(4, False), (6, True)])
+def test_until_it_has_ended_it_is_not_undone(machine, seconds, is_given_up):
+    machine.world.results["do", "nginx"] = STILL_AT_IT
+    machine.world.ending = [Progress(PENDING)] * 3
+    machine.go()
+    machine.clock.sleep(66)
+    for _call in range(2):
+        assert machine.go()["state"] == "preparing"
+        assert machine.mark()["steps"][0]["state"] == "begun"
+        assert machine.mark()["steps"][0]["note"] == "it did not end within its 60 s"
+    if is_given_up:
+        machine.world.ending = [Progress(PENDING)] * 10**6
+    machine.clock.sleep(seconds)
+    answer = machine.go()
+    assert answer["state"] == "failed" and "it did not end within its 60 s" in answer["why"]
+    assert ("undo", "nginx") not in machine.world.journal
+    assert machine.go("recovered")["state"] == "recovered"
+    assert machine.world.journal[-1] == ("undo", "nginx")
+
+
+def test_a_step_does_not_begin_when_nobody_waits_any_more_after_its_mark_was_written(machine):
+    """The disk held the mark up for longer than the call may take."""
+    moment = machine.moment()
+    within = {"uptime": moment.uptime, "boot_id": moment.boot_id, "until": moment.uptime + 10}
+    slow = [20.0]
+
+    def at(place):
+        if place == "before replace" and slow:
+            machine.clock.sleep(slow.pop())
+
+    machine.store._at = at
+    answer = machine.go(options={"within": within})
+    assert answer["state"] == "skipped" and "This call comes too late" in answer["why"]
+    assert machine.world.journal == []
+    assert machine.go()["state"] == "prepared"
+    assert machine.world.journal == [("do", "nginx"), ("do", "drain"), ("do", "wait")]
+
+
 def test_an_event_that_is_gone_ends_what_runs_and_takes_it_back(machine):
     machine.world.results["do", "drain"] = STILL_AT_IT
     machine.go()

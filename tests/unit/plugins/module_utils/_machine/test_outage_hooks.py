@@ -360,7 +360,7 @@ def test_what_the_start_of_the_machine_kept_from_beginning_has_all_of_its_time(a
     asking.clock.sleep(30)
     assert asking.go("recovered")["state"] == "recovering"
     assert hand.step_runs[-1].elapsed < 1 and hand.step_runs[-1].limit == 40.0
-    asking.clock.sleep(16)
+    asking.clock.sleep(21)
     assert asking.go("recovered")["state"] == "half"
 
 
