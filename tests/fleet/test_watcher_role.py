@@ -214,3 +214,5 @@ def test_through_its_own_reboot(azure, machines, lone, deploy):
     host.until("no mark", lambda: machines["lone1"].mark() is None)
     assert lone.check_output(f"cat {NOTES}").splitlines() == [f"prepare {event}", f"recover {event}"]
     assert lone.service("nginx").is_running
+    # nginx is enabled: its boot has not started it, but the last step of the recovery
+    assert machines["lone1"].began("nginx") > machines["lone1"].times("recovered")[0]

@@ -26,7 +26,7 @@ from .job_runner import LAST_WORDS, JobRunner, answer, answer_to, encoded, poll_
 from .jobs import Jobs
 from .mark import MARK
 from .platform import native
-from .step_runner import DONE, FAILED, InitialState, Progress, RunnerFailed, StepRun, StepRunner
+from .step_runner import DONE, FAILED, InitialState, JobFailed, Progress, RunnerFailed, StepRun, StepRunner
 from .supervisor import Work
 
 _VARIABLE = re.compile(r"\$(?:(\w+)|\{([^}]*)\})", re.ASCII)
@@ -113,14 +113,17 @@ class ServiceRunner(JobRunner):
         if said.get("LoadState") == "not-found":
             raise RunnerFailed(f"this machine has no service {service}")
         ran = said.get("ActiveState") in ("active", "activating", "reloading", "refreshing")
-        if not (ran and step.get("stay_stopped") and systemd_services.starts_at_boot(said)):
-            return {"ran": ran}
-        refusal = systemd_services.unwritable() if _is_by_root(step) else ""
-        if refusal:
-            raise RunnerFailed(
-                f"service {service} can't be kept from starting at boot: {refusal}. Set stay_stopped to false in the step to do without that"
-            )
-        return {"ran": ran, "at_boot": True}
+        is_kept = ran and step.get("stay_stopped") and systemd_services.starts_at_boot(said)
+        return {"ran": ran, "at_boot": True} if is_kept else {"ran": ran}
+
+    def lacks(self, step: Step) -> str:
+        try:
+            self.as_user(step)
+            at_boot = self.before(step).get("at_boot")
+        except (JobFailed, RunnerFailed) as error:
+            return str(error)
+        refusal = systemd_services.refusal() if at_boot and _is_by_root(step) else None
+        return _not_kept(step["service"], refusal) if refusal else ""
 
     def work(self, step_run: StepRun) -> Work:
         is_done, service = step_run.direction == "do", step_run.step["service"]
@@ -131,7 +134,10 @@ class ServiceRunner(JobRunner):
                 if not is_done:
                     systemd_services.let_start(service)
                 elif _is_to_be_kept(step_run):
-                    systemd_services.keep_stopped(service, mark)
+                    try:
+                        systemd_services.keep_stopped(service, mark)
+                    except OSError as error:
+                        raise RunnerFailed(_not_kept(service, error)) from error
             try:
                 native.become(["systemctl", "stop" if is_done else "start", "--", service])
             except FileNotFoundError as error:
@@ -146,6 +152,13 @@ class ServiceRunner(JobRunner):
         # All of its lines: the last one only says where to read more.
         words = one_line(result["stderr"] or result["stdout"], MOST)
         return Progress(FAILED, exit_words({"rc": result["rc"], "msg": words}))
+
+
+def _not_kept(service: str, error: OSError) -> str:
+    return (
+        f"service {service} can't be kept from starting at boot: {systemd_services.UNITS} can't be written ({error.strerror}). "
+        "Set stay_stopped to false in the step to do without that"
+    )
 
 
 def _is_to_be_kept(step_run: StepRun) -> bool:

@@ -45,14 +45,17 @@ def starts_at_boot(said: Dict[str, str]) -> bool:
     return said.get("UnitFileState") in _AT_BOOT
 
 
-def unwritable() -> str:
-    """Why there can be no drop-in, as far as can be seen; "" when nothing speaks against it."""
-    refusal = files.refusal(UNITS, len(_TEXT))
-    return f"{UNITS} can't be written ({os.strerror(refusal)})" if refusal else ""
+def refusal() -> Optional[OSError]:
+    """Why there can be no drop-in, as far as can be seen; None when nothing speaks against it."""
+    number = files.refusal(UNITS, len(_TEXT))
+    return OSError(number, os.strerror(number)) if number else None
 
 
 def keep_stopped(service: str, mark: str) -> None:
-    """From now on systemd does not start it while there is a file of this name."""
+    """From now on systemd does not start it while there is a file of this name.
+
+    :raises OSError: when the drop-in can't be written
+    """
     path = _drop_in(shown(service))
     folder = os.path.dirname(path)
     if not os.path.isdir(folder):

@@ -154,13 +154,21 @@ def test_without_root_the_step_says_that_it_is_not_kept(units, doing):
 @NEEDS_ROOT
 def test_where_nothing_can_be_written_for_it_the_way_out_is_named(units, doing, monkeypatch):
     enabled(units)
-    monkeypatch.setattr(systemd_services, "UNITS", str(units / "nginx"))
+    monkeypatch.setattr(systemd_services, "UNITS", os.devnull)
     why = doing.hand.lacks(doing.step(service="nginx"))
     assert why.startswith(
-        f"service nginx can't be kept from starting at boot: {units}/nginx can't be written (Not a directory"
+        "service nginx can't be kept from starting at boot: /dev/null can't be written (Not a directory"
     )
     assert why.endswith("). Set stay_stopped to false in the step to do without that")
     assert doing.hand.lacks(doing.step(service="nginx", stay_stopped=False)) == ""
+    step = doing.step(service="nginx")
+    initial = doing.hand.before(
+        step
+    )  # the watcher asks from within a sandbox of its own, in which /etc can't be written
+    step_run = doing.step_run(step)._replace(initial=initial)
+    doing.hand.begin(step_run)
+    assert doing.end_of(step_run) == Progress(FAILED, why)
+    assert content(units / "nginx") == "active", "it is not stopped either"
 
 
 def test_one_that_is_not_there_is_named(units, doing):
