@@ -88,6 +88,11 @@ class Event(NamedTuple):
         """Whether nothing is left of its machines when it is over: they are deleted, or evicted as spot machines."""
         return self.is_terminate or self.is_preempt
 
+    @property
+    def leaves_machines_running(self) -> bool:
+        """Whether it only pauses its machines: where one was rebooted, that was something else."""
+        return self.event_type.lower() == "freeze"
+
     def affects(self, resource_name: Optional[str]) -> bool:
         """Whether the machine of this name is listed: the whole name, in whatever case."""
         name = (resource_name or "").lower()

@@ -16,11 +16,13 @@ from ...module_utils._core.mark_view import WATCHER
 from ...module_utils._text import clause
 from .evaluation import is_acting, needs_preparation, title
 from .event_terms import closed, is_last_call
-from .marks import marked_events, phase, was_prepared, whose
+from .marks import has_restarted, marked_events, phase, was_prepared, whose
 from .problems import LATE, of_nameless, reached_words
 from .reports import happened, report
 from .run_events import event_of, is_open
 from .schema import EventState, MachineState, Record
+
+REBOOTED = "was rebooted after it had been prepared, and its steps were not done again"
 
 
 def take_reached(record: Record, at: float) -> dict[str, list[str]]:
@@ -29,16 +31,28 @@ def take_reached(record: Record, at: float) -> dict[str, list[str]]:
     for key, entry in record["events"].items():
         if not has_come(entry) or event_of(entry).is_advice:  # which reaches nobody
             continue
-        if entry["gone"] is not None and entry["gone"] < at:
-            continue
+        known = {host for host, how in entry["unprepared"].items() if how}
         hosts = [host for host in entry["affected"] if needs_preparation(entry, host)]
-        new = [host for host in hosts if host not in entry["unprepared"] and not _is_prepared_yet(entry, host)]
-        for host in new:
-            machine = record["hosts"][host]
-            ready = _was_prepared(record, entry, machine) or _was_by_its_watcher(record, key, machine, at)
-            entry["unprepared"][host] = "" if ready else _state_words(entry, machine)
-        found[key] = [host for host in new if entry["unprepared"][host]]
+        for host in hosts if entry["gone"] is None or entry["gone"] >= at else ():
+            if host not in entry["unprepared"] and not _is_prepared_yet(entry, host):
+                machine = record["hosts"][host]
+                ready = _was_prepared(record, entry, machine) or _was_by_its_watcher(record, key, machine, at)
+                entry["unprepared"][host] = "" if ready else _state_words(entry, machine)
+        for host in hosts:  # it shows when the machine answers again, and the event may be over by then
+            if entry["unprepared"].get(host) == "" and _was_rebooted_before(entry, record["hosts"][host]):
+                entry["unprepared"][host] = REBOOTED
+        found[key] = [host for host, how in entry["unprepared"].items() if how and host not in known]
     return found
+
+
+def _was_rebooted_before(entry: EventState, machine: MachineState) -> bool:
+    """Whether a machine was rebooted after it was prepared and before an event started that reboots none: by a crash, or a person."""
+    result, started = entry["prepared"].get(machine["host"]), entry["started"]
+    said, uptime = machine["mark_at"], machine["uptime"]
+    if result is None or started is None or said is None or uptime is None:
+        return False
+    undone = has_restarted(machine) and phase(machine) == "prepared" and event_of(entry).leaves_machines_running
+    return undone and result["at"] < said - uptime < started
 
 
 def _is_prepared_yet(entry: EventState, host: str) -> bool:
@@ -80,7 +94,7 @@ def _state_words(entry: EventState, machine: MachineState) -> str:
     if host in entry["failed"]:
         return f"could not be prepared ({clause(entry['failed'][host], 1000)})"
     if host in entry["restarted"] and phase(machine) == "prepared":
-        return "was rebooted after it had been prepared, and its steps were not done again"
+        return REBOOTED
     if machine["unbegun"] is not None and machine["mark"] is None:
         return f"could not be prepared ({clause(machine['why'], 1000)})"
     if phase(machine):

@@ -68,7 +68,13 @@ class EventNews:
         """Whether it has struck a machine that should have been prepared for it."""
         marked = self._here.marked
         mine = marked.owner == OURS or (marked.owner == NOBODY and self._here.acts)
-        if not mine or marked.phase == "prepared" or decided(self._here, life).action not in PREPARING:
+        # A Freeze reboots nobody: where the machine was rebooted since its steps were done, they do not count for it
+        is_undone = life.event.leaves_machines_running and marked.boot_id != self._here.facts.moment.boot_id
+        if (
+            not mine
+            or (marked.phase == "prepared" and not is_undone)
+            or decided(self._here, life).action not in PREPARING
+        ):
             return
         if life.event.takes_machines_away and not (life.failed or is_suppressed(self._here, life)):
             return  # it is prepared for even now

@@ -48,6 +48,16 @@ def test_after_the_reboot_of_an_event_that_it_was_prepared_for(story):
     assert messages(story, after) == ["Reboot E1 has started."]
 
 
+@pytest.mark.parametrize("kind, is_unprepared", [("Freeze", True), ("Reboot", False)])
+def test_after_a_crash_of_the_machine_that_was_prepared(story, kind, is_unprepared):
+    """A Freeze reboots nobody: what was done is undone by something else. A Reboot may have been the event's own."""
+    freeze = {"id": "E1", "type": kind}
+    story.tick({"at": 0, "document": [dict(freeze, **{"in": 900})]})
+    story.tick({"at": 3, "mark": "prepared"})
+    crashed = {"at": 60, "restart": "machine", "document": [dict(freeze, **STARTED)]}
+    assert len(messages(story, crashed, about=["started_unprepared"])) == is_unprepared
+
+
 def test_one_that_comes_started_while_the_watcher_polls(story):
     come = {"at": 10, "document": [{"id": "E1", "status": "Started", "on": ["vm1", "vm2"]}]}
     assert messages(story, come) == [f"Reboot E1 of 2 machines {CAME_STARTED}", f"Reboot E1 {CAME_STARTED}"]

@@ -95,6 +95,7 @@ class Machine:
         self.hold = None
         self.boot = "boot-1"
         self.disk = "disk-1"
+        self.booted = None  # when, where it says for how long it has been up
         self.took = 0.5  # seconds of a call that does not wait
         self.refuses = ""  # why it would not approve
         self.service_refuses = ""  # what its metadata service answers to an approval, with HTTP 410
@@ -154,6 +155,7 @@ class Machine:
             "watcher": self.watcher,
             "boot_id": self.boot,
             "disk": self.disk,
+            **({} if self.booted is None else {"uptime": at - self.booted}),
             "heard": self.heard,
             "number": call["number"],
             "fenced": "",

@@ -556,6 +556,37 @@ def test_a_start_by_the_event_itself_has_nothing_done_again():
     assert "recovered" in run.timeline and run.problems == []
 
 
+@pytest.mark.parametrize(
+    "kind, rebooted, is_unprepared",
+    [("Freeze", 10, True), ("Freeze", 40, False), ("Freeze", -1000, False), ("Reboot", 10, False)],
+)
+@pytest.mark.parametrize("is_over", [False, True])
+def test_a_crash_before_an_event_that_reboots_nobody_leaves_the_machine_unprepared(
+    kind, rebooted, is_unprepared, is_over
+):
+    """It shows when the machine answers again, long after the start; a boot before its preparation is a clock that was set."""
+    run = Run()
+    run.tick()
+    freeze = event("A", ["vm1"], type=kind)
+    run.show(freeze)
+    run.until(run.sent)
+    run["web1"].down, at = NO_ROUTE, run.at
+    run.until(lambda: run.at >= at + 30)
+    run.show(started(freeze))
+    run.tick(5)
+    run.show(*[] if is_over else [started(freeze)])
+    run.until(lambda: run.at >= at + 60)
+    assert not any("unprepared" in problem for problem in run.problems)
+    restart(run["web1"])
+    run["web1"].down, run["web1"].booted = "", at + rebooted
+    run.until(lambda: not run.record["hosts"]["web1"]["lost"])
+    words = "reached web1 unprepared: web1 was rebooted after it had been prepared, and its steps were not done again"
+    assert [words in problem for problem in run.problems if "unprepared" in problem] == [True] * is_unprepared
+    run.show()
+    run.to_end()
+    assert run.event()["recovered"]["web1"]["ok"]
+
+
 def test_what_waits_for_a_person_is_prepared_again_before_it_is_approved():
     run = Run(policy=rules("hold"))
     run.tick()
