@@ -79,7 +79,7 @@ class Store:
         return ""
 
     def disk(self) -> str:
-        """What tells the disk that the folder is on from an earlier one of the machine; "" where that can't be told."""
+        """What tells the disk that the folder is on from an earlier one of the machine; "" where nothing does."""
         return ""
 
     def create(self, mark: Mark) -> None:
