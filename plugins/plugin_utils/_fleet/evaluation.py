@@ -126,6 +126,7 @@ def _match(
 ) -> None:
     hosts = near_hosts(record, entry)
     affected, entry["unknown"], entry["ambiguous"] = matched(event_of(entry), names, hosts, silent)
+    entry["ambiguous"] += _claimed(record, entry, affected)
     new = [host for host in affected if host not in entry["affected"]]
     if entry["affected"] and new:
         happened(record, at, "grown", f"it turns out to affect {listed(new)}, too", key)
@@ -135,6 +136,22 @@ def _match(
         for host, machine in record["hosts"].items()
         if not (machine["resource_name"] or machine["aside"]) and (host in hosts or machine["scope"] == host)
     ]
+
+
+def _claimed(record: Record, entry: EventState, affected: Collection[str]) -> list[str]:
+    """Sentences about machines that may be in service where others would be approved for: those that were left out with whoever says to be the
+    same VM, and those that have not said who they are while another one has the name of their host."""
+    unknown = {name.lower() for name in entry["unknown"]}
+    claimed = {record["hosts"][host]["resource_name"].lower(): host for host in affected}
+    found = []
+    for host, machine in record["hosts"].items():
+        if machine["aside"] and machine["resource_name"].lower() in unknown:
+            found.append(machine["aside"].rstrip("."))
+        elif not machine["resource_name"] and host.lower() in claimed:
+            found.append(
+                f"{claimed[host.lower()]} says that it is the VM {host!r}, and {host} has not said yet which VM it is"
+            )
+    return found
 
 
 def _decide(record: Record, entry: EventState, at: float) -> None:

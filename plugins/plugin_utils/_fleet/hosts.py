@@ -9,6 +9,7 @@ Private to this collection.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from itertools import combinations
 from typing import Any
 
 from ...module_utils._clock import Moment
@@ -184,7 +185,7 @@ def _holder(mark: Mapping[str, Any] | None) -> Any:
 # ---- who it is ----
 
 
-def take_hello(record: Record, machine: MachineState, answer: Mapping[str, Any], at: float) -> None:
+def take_hello(machine: MachineState, answer: Mapping[str, Any], at: float) -> None:
     """Who the machine says it is. What it could not learn it is asked again."""
     machine["asked"] = at
     machine["hello_problem"] = first_line(answer.get("problem"), 1000)
@@ -200,7 +201,6 @@ def take_hello(record: Record, machine: MachineState, answer: Mapping[str, Any],
         # Azure itself calls a placement group a scope; what the inventory declares wins (S4.17).
         machine["scope"] = f"placement group {group}"
     machine["known"] = machine["confirmed"] and not machine["hello_problem"]
-    _set_twins_aside(record, machine)
 
 
 def _contradiction(machine: MachineState, name: str) -> str:
@@ -213,34 +213,46 @@ def _contradiction(machine: MachineState, name: str) -> str:
     )
 
 
-def set_namesakes_aside(record: Record) -> None:
-    """The same where nothing but the events that both are shown tells: within one scope of Azure's no two VMs have the same name."""
-    names: dict[str, list[MachineState]] = {}
+def set_claimants_aside(record: Record) -> None:
+    """Hosts that say they are one VM: one may be in the inventory twice, or lie. Whom the inventory names as that VM takes part, and the others do
+    not; where it names none of them, or several, a person has to say which it is."""
+    claims: dict[tuple[str, str], list[MachineState]] = {}
     for machine in record["hosts"].values():
-        if machine["confirmed"] and not machine["aside"]:
-            names.setdefault(machine["resource_name"].lower(), []).append(machine)
-    for same in names.values():
-        for machine in same[1:]:
-            _set_twins_aside(record, machine)
+        name = machine["resource_name"] if machine["confirmed"] else ""
+        for claim in (("name", name.lower()), ("vmId", machine["vm_id"].lower())):
+            if claim[1]:
+                claims.setdefault(claim, []).append(machine)
+    for claimants in claims.values():
+        for one, other in combinations(claimants, 2):
+            if _say_they_are_one(one, other):
+                _set_aside(one, other)
 
 
-def _set_twins_aside(record: Record, machine: MachineState) -> None:
-    """Two hosts that turn out to be one machine: the second one takes no part, or each would undo the other's work."""
-    for other in record["hosts"].values():
-        if other is machine or other["aside"] or not _are_one(machine, other):
-            continue
-        first, second = sorted((machine, other), key=lambda one: list(record["hosts"]).index(one["host"]))
-        if not second["aside"]:
-            second["aside"] = (
-                f"{second['host']} takes no part: it is the same VM as {first['host']} ({one_line(first['resource_name'])!r}). "
-                "Remove one of them from the inventory, or correct azure_maintenance_resource_name."
-            )
+def is_named(machine: MachineState) -> bool:
+    """Whether the inventory, too, says that the host is the VM that it says it is."""
+    return machine["resource_name"].lower() == (machine["declared_name"] or machine["host"]).lower()
 
 
-def _are_one(one: MachineState, other: MachineState) -> bool:
-    if one["vm_id"] and other["vm_id"]:
-        return one["vm_id"].lower() == other["vm_id"].lower()
+def _say_they_are_one(one: MachineState, other: MachineState) -> bool:
+    """Whether one of them has to be wrong. Within one scope of Azure's no two VMs have the same name."""
     same_name = one["resource_name"].lower() == other["resource_name"].lower() != ""
-    # What only the inventory says may be the other one's name.
+    if one["vm_id"] and one["vm_id"].lower() == other["vm_id"].lower():
+        return same_name or not (
+            is_named(one) and is_named(other)
+        )  # two VMs by the inventory, whatever one of them says
     both_shown = one["scope"] == other["scope"] or bool(set(one["shows"]).intersection(other["shows"]))
     return same_name and both_shown and one["confirmed"] and other["confirmed"]
+
+
+def _set_aside(one: MachineState, other: MachineState) -> None:
+    for machine, rival in ((one, other), (other, one)):
+        if machine["aside"] or (is_named(machine) and not is_named(rival)):
+            continue
+        name = one_line(rival["resource_name"] or machine["resource_name"])
+        if is_named(rival) and not is_named(machine):
+            then = f"{rival['host']} alone. Remove it, if it is there twice; else find out why it says so."
+        else:
+            then = f"{'both' if is_named(machine) else 'neither'}. Set azure_maintenance_resource_name for the one that it is, and remove or correct the other."
+        machine["aside"] = (
+            f"{machine['host']} takes no part: it says that it is the same VM as {rival['host']} ({name!r}), and the inventory names {then}"
+        )

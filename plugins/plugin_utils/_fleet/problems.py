@@ -163,6 +163,8 @@ def _of_machine(record: Record, machine: MachineState, at: float) -> Iterable[tu
     host, owner = machine["host"], whose(record, machine, at)
     if machine["aside"]:
         yield "aside", machine["aside"]
+        if owner == OURS:
+            yield from _left(record, machine, owner, at)
         return
     if machine["contradiction"]:
         yield "name", machine["contradiction"]

@@ -21,7 +21,7 @@ from .approval_reasons import take_lasting, take_reasons
 from .approving import note_answered, note_readiness, take_approval, take_lost_approval
 from .coverage import note_gaps, note_incarnation, note_unreadable, take_watch
 from .evaluation import give_turns, match_and_decide
-from .hosts import count_lost, new_machine, refuse_same, set_namesakes_aside, take_answer, take_hello
+from .hosts import count_lost, new_machine, refuse_same, set_claimants_aside, take_answer, take_hello
 from .lost_marks import give_up, with_lost_mark
 from .options import checked_options, typed
 from .outages import follow, note_restarts, take_go, take_mark, take_steps
@@ -106,7 +106,7 @@ def ticked(record: Record, answers: Answers, at: float, wall: float | None = Non
     note_unreadable(record, {look.host: look.result for look in looks})
     note_splits(record, take_differences(record, _lately(record, at), at), at)
     join(record)
-    set_namesakes_aside(record)
+    set_claimants_aside(record)
     match_and_decide(record, at)
     give_up(record)
     keep_off(record, at)
@@ -205,7 +205,7 @@ def _take_one(
     answer = with_lost_mark(record, machine, answer, at)
     for request, one in zip(requests, answer["answers"], strict=False):
         if request["do"] == "hello":  # whose the mark is depends on which VM this is
-            take_hello(record, machine, one, at)
+            take_hello(machine, one, at)
     take_answer(machine, answer, ended, at)
     take_steps(machine, answer)
     asked = any(request["do"] == "go" and request["to"] == "recovered" for request in requests)

@@ -88,10 +88,12 @@ def test_a_machine_whose_name_nobody_knows():
 
 
 def test_two_hosts_that_are_one_machine_and_a_name_that_is_another():
-    run = Run("web1", "web2", Machine("web3", resource_name="vm9"))
+    run = Run(Machine("web1", resource_name="vm1"), "web2", Machine("web3", resource_name="vm9"))
     run["web1"].vm_id = run["web2"].vm_id = "same"
     twin, name = warned(run)
-    assert twin.startswith("web2 takes no part: it is the same VM as web1")
+    assert twin.startswith(
+        "web2 takes no part: it says that it is the same VM as web1 ('vm1'), and the inventory names"
+    )
     assert name.startswith("web3 is the VM 'vm3' by its own metadata service, but 'vm9' by the inventory")
 
 

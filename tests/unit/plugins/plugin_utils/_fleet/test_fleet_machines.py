@@ -167,30 +167,71 @@ def test_two_hosts_that_are_one_machine_by_the_inventory():
         Run(Machine("web1", resource_name="x"), Machine("web2", resource_name="X"))
 
 
-def test_two_hosts_that_turn_out_to_be_one_machine():
-    run = Run()
-    run["web2"].name, run["web1"].vm_id, run["web2"].vm_id = "VM1", "id-1", "ID-1"
-    run.show(event("A", ["vm1"]))
-    run.until(lambda: run.sent("A"))
-    assert run.goes("web2") == []
-    assert any("web2 takes no part: it is the same VM as web1" in problem for problem in run.problems)
-
-
+@pytest.mark.parametrize(
+    "names, left_out, named",
+    [
+        (("", ""), ["web1", "web2"], "neither"),
+        (("vm1", ""), ["web2"], "web1 alone"),
+        (("", "vm1"), ["web1"], "web2 alone"),
+        (("vm1", "vm2"), ["web2"], "web1 alone"),
+        (("vm1", "vm1"), ["web1", "web2"], "both"),
+    ],
+)
+@pytest.mark.parametrize("vm_ids", [("id-1", "ID-1"), ("id-1", "id-2"), ("", "")])
 @pytest.mark.parametrize("scopes", [("", ""), ("a", "b")])
-@pytest.mark.parametrize("names", [("vm1", "vm1"), ("vm1", "vm2"), ("", "vm1")])
-def test_two_names_of_one_machine_that_only_an_event_shows_to_be_one(names, scopes):
-    """Its vmId could not be determined."""
+def test_of_two_hosts_that_say_they_are_one_vm_whom_the_inventory_names_takes_part(
+    names, left_out, named, vm_ids, scopes
+):
+    """One may be there twice, or lie about its name, its vmId, or both."""
     one, other = (
         Machine(host, scope=scope, declared=bool(scope), resource_name=name)
         for host, scope, name in zip(("web1", "web2"), scopes, names, strict=True)
     )
-    other.name = "vm1"
-    run = Run(one, other)
+    other.name, (one.vm_id, other.vm_id) = "vm1", vm_ids
+    run = Run(one, other, Machine("db1", scope=scopes[0], declared=bool(scopes[0])), allow_unknown=True)
     run.tick()
+    run.show(event("A", ["vm1", "vmdb1"]))
+    run.tick(2)
+    said = [problem for problem in run.problems if problem.startswith(("web1 takes no part", "web2 takes no part"))]
+    assert [problem[:4] for problem in said] == left_out
+    assert all(f"('vm1'), and the inventory names {named}. " in problem for problem in said)
+    assert run.approvals() == []  # it was said before
+    run.tick(20)
+    assert [host for host in ("web1", "web2") if run.goes(host)] == [h for h in ("web1", "web2") if h not in left_out]
+    assert run.sent("A") == (len(left_out) == 1)
+    assert not set(left_out).intersection(run.approvals())
+
+
+def test_what_says_another_machines_vm_id_harms_nobody_whom_the_inventory_names():
+    run = Run(*(Machine(host, resource_name=host.replace("web", "vm")) for host in ("web1", "web2")))
+    run["web1"].vm_id = run["web2"].vm_id = "id-1"
     run.show(event("A", ["vm1"]))
     run.until(lambda: run.sent("A"))
-    assert run.goes("web2") == []
-    assert any("web2 takes no part: it is the same VM as web1" in problem for problem in run.problems)
+    assert run["web1"].mark and not run["web2"].mark
+    assert run.problems == []
+
+
+def test_a_machine_that_was_drained_before_another_one_claimed_its_name_is_a_problem():
+    run = Run(allow_unknown=True)
+    run["web2"].nameless = True
+    run.show(event("A", ["vm1"], not_before=run.at + 400))
+    run.until(lambda: run["web1"].mark)
+    run["web2"].name, run["web2"].nameless = "vm1", False
+    run.until(lambda: run.record["hosts"]["web1"]["aside"])
+    run.show()
+    run.to_end()
+    assert any("web1 is not back in service" in problem for problem in run.problems)
+
+
+def test_a_machine_with_the_name_of_a_host_that_has_not_said_who_it_is_is_not_approved_for():
+    evil = Machine("evil")
+    evil.name = "web1"
+    run = Run(evil, "web1")
+    run["web1"].down, run["web1"].name = NO_ROUTE, "web1"
+    run.show(event("A", ["web1"]))
+    run.tick(20)
+    assert run.approvals() == []
+    assert "evil says that it is the VM 'web1', and web1 has not said yet which VM it is" in str(run.problems)
 
 
 def test_names_that_were_swapped_are_never_approved_by():
