@@ -68,13 +68,16 @@ UNREADABLE = "unreadable"
 """The owner is unknown: the mark can't be read, or has a newer format."""
 
 FOREIGN = "foreign"
-"""Made for another metadata service: a rehearsal's, or for a rehearsal a real one."""
+"""Made for another metadata service: a rehearsal's, or for a rehearsal a real one. A rehearsal's that nobody has renewed for an hour is EXPIRED."""
 
 COPIED = "copied"
 """That of the VM that this one was copied from: none of its steps was done here."""
 
 UNIDENTIFIED = "unidentified"
 """A watcher's, and nobody has said so far which VM this is: it may be that of the VM of which this one is a copy."""
+
+FORGOTTEN = 3600.0
+"""Seconds after which an interrupted rehearsal is over: nobody has renewed its marks, and its emulator has ended because nobody asked it."""
 
 FRESH = 10.0
 """Seconds for which what a mark said counts as what it says, from the end of the call that brought it."""
@@ -170,12 +173,20 @@ def owner_of(mark: Optional[Mapping[str, Any]], unreadable: str, asker: Asker, m
     if is_askers and asker.vm_id is None:
         return UNIDENTIFIED
     if not is_made_for(mark, asker.endpoint):
-        return FOREIGN
+        return EXPIRED if _is_forgotten(mark, asker, moment) else FOREIGN
     if is_askers:
         return OURS
     if holder["kind"] == "watcher":
         return WATCHER
     return EXPIRED if is_expired(mark["lease"], moment) else RUN
+
+
+def _is_forgotten(mark: Mapping[str, Any], asker: Asker, moment: Moment) -> bool:
+    """Whether the mark, made for another service, is that of a rehearsal which was interrupted so long ago that its emulator has ended, too."""
+    if mark["holder"]["kind"] != "run" or not is_made_for_azure({"endpoint": asker.endpoint}):
+        return False
+    expired = mark["lease"]["until"] if mark["lease"]["boot_id"] == moment.boot_id else 0.0
+    return bool(moment.uptime >= expired + FORGOTTEN)
 
 
 def is_copied(vm_id: str, own: str) -> bool:

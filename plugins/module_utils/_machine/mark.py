@@ -226,12 +226,21 @@ def holder_of(options: Mapping[str, Any]) -> Dict[str, str]:
 
 
 def held_by(mark: Mark, options: Mapping[str, Any], moment: Moment, seconds: Optional[float] = None) -> Mark:
-    """The mark as the one who calls holds it from now on: his number, his lease.
+    """The mark as the one who calls holds it from now on: his number, his lease, and where he takes it over his metadata service.
 
     :arg seconds: of the lease; None for as many as it had
     """
     lease = renewed_lease(mark["lease"], moment) if seconds is None else lease_of(moment, _bounded(seconds))
-    return dict(mark, number=options["number"], holder=holder_of(options), renewed=iso_utc(moment.wall), lease=lease)
+    is_his = mark["holder"]["run"] == options["run"]
+    endpoint = mark["endpoint"] if is_his else options.get("endpoint") or ""
+    return dict(
+        mark,
+        number=options["number"],
+        holder=holder_of(options),
+        renewed=iso_utc(moment.wall),
+        lease=lease,
+        endpoint=endpoint,
+    )
 
 
 def _bounded(seconds: float) -> float:

@@ -252,7 +252,7 @@ def _foreign_words(machine: MachineState) -> str:
         return f"{whose_mark}: this run uses another one, and left the machine unchanged."
     return (
         f"{whose_mark}: it counts as out of service, and this run left it unchanged. If that rehearsal was interrupted, the playbook "
-        "rehearse recovers the machine with -e rehearse_state=absent."
+        "rehearse recovers the machine with -e rehearse_state=absent; an hour later a run of maintain does."
     )
 
 

@@ -77,27 +77,34 @@ class Place(NamedTuple):
 
     :attr problem: why it can't be there; "" when it can
     :attr systemd: whether it is a service there
+    :attr addresses: at which it listens
     """
 
     problem: str
     systemd: bool = False
+    addresses: Sequence[str] = ()
 
 
-def place(calls: Calls, host: str, port: int, there: Emulator) -> Place:
-    """Whether it can be on this host, at this port."""
+def place(calls: Calls, host: str, port: int, there: Emulator, reached: Collection[str]) -> Place:
+    """Whether it can be on this host, at this port.
+
+    :arg reached: the addresses at which the machines reach it: no other is listened at, but where they are names, or another host's
+    """
     if there.unknown:
         return Place(
             f"{there.unknown_words(host)}, and there is one on a host: wait for its end, remove it with its own inventory by "
             "-e rehearse_state=absent, or set rehearse_emulator_host to another host."
         )
-    (came,) = calls.modules([_module(host, "ansible.builtin.setup", gather_subset=["min"])])
+    (came,) = calls.modules([_module(host, "ansible.builtin.setup", gather_subset=["min", "network"])])
     if "ansible_facts" not in came:
         return Place(f"{host} could not be asked who runs it: {_why(came)}.")
     facts = came["ansible_facts"]
     python = [facts["ansible_python"]["executable"], "-I", "-c", LISTENS, str(port)]
     (listened,) = calls.modules([_module(host, "ansible.builtin.command", argv=python)])
     problem = _taken(calls, host, port, there, _why(listened)) if "went_wrong" in listened else ""
-    return Place(problem, facts.get("ansible_service_mgr") == "systemd" and facts["ansible_effective_user_id"] == 0)
+    systemd = facts.get("ansible_service_mgr") == "systemd" and facts["ansible_effective_user_id"] == 0
+    own = {"127.0.0.1", *(facts.get("ansible_all_ipv4_addresses") or ())}
+    return Place(problem, systemd, sorted(reached) if own.issuperset(reached) else ["0.0.0.0"])
 
 
 def _taken(calls: Calls, host: str, port: int, there: Emulator, why: str) -> str:

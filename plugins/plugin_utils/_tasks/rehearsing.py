@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import urlsplit
 
 from ansible.errors import AnsibleActionFail, AnsibleError
 
@@ -57,12 +58,14 @@ def _check(action: Any, task_vars: Mapping[str, Any]) -> dict[str, Any]:
         _refuse(played.problems)
         calls, host = Calls(machines.lines, {}), str(wanted["emulator_host"])
         there = emulators.find(calls, [host], said["__maintain_emulator"], _known(task_vars, hosts))[host]
-        place = emulators.place(calls, host, played.port, there)
+        reached = {str(urlsplit(one["endpoint"]).hostname) for one in hosts.values()}
+        place = emulators.place(calls, host, played.port, there, reached)
     _refuse([place.problem] if place.problem else [])
     return dict(
         played._asdict(),
         changed=False,
         systemd=place.systemd,
+        listens=[f"{address}:{played.port}" for address in place.addresses],
         vms=[one["vm"] for one in hosts.values()],
         names=[hosts[host]["name"] for host in played.affected],
         endpoints={host: one["endpoint"] for host, one in hosts.items()},

@@ -16,6 +16,7 @@ from emulator_program import PATH, VM, cli
 from imds_emulator import service
 from imds_emulator.cli import main
 from imds_emulator.problems import InvalidInput
+from imds_emulator.scenario import Scenario
 from imds_emulator.words import host_and_port
 
 
@@ -29,6 +30,36 @@ def test_it_starts_answers_and_ends(run, number):
         assert kept.recv(1000).startswith(b"HTTP/1.1 200")
         assert running.stop(number) == (0, b"", b"")
         assert kept.recv(1000) == b""
+
+
+def test_it_ends_by_itself_when_nobody_asks_it(run):
+    assert run("--idle", "0.5", *VM).process.wait(60) == 0
+
+
+def test_whoever_asks_keeps_it():
+    class Loop:
+        now, ended, later = 100.0, False, ()
+
+        def time(self):
+            return self.now
+
+        def call_later(self, *later):
+            self.later = later
+
+        def end(self):
+            self.ended = True
+
+    loop = Loop()
+    idle = service.Service(loop, Scenario(), service.Options((), None, idle=3600.0))
+    idle.end_when_idle(loop.end)
+    assert loop.later[0] == 3600.0
+    idle._metadata.asked_at = 2100.0  # the last request
+    loop.now = 3700.0
+    loop.later[1](*loop.later[2:])
+    assert loop.later[0] == 2000.0 and not loop.ended
+    loop.now = 5700.0
+    loop.later[1](*loop.later[2:])
+    assert loop.ended
 
 
 def test_commands(run, capsys, monkeypatch):

@@ -26,6 +26,9 @@ def add(commands: Any) -> None:
     command.add_argument("--listen", action="append", metavar="ADDRESS:PORT", help=f"the metadata service ({LISTEN})")
     command.add_argument("--addresses", default="", metavar="FILE", help="write the addresses to it once they answer")
     command.add_argument(
+        "--idle", default="0", metavar="SECONDS", help="end when nobody has asked for so long; 0: never"
+    )
+    command.add_argument(
         "--check", action="store_true", help="only say what is wrong with the scenario and these options, if anything"
     )
     add_shared(command, CONTROL)
@@ -64,6 +67,7 @@ def _serve(options: Any) -> None:
     how = options_of(options)._replace(
         listen=tuple(host_and_port(text, "--listen") for text in options.listen or [LISTEN]),
         addresses=options.addresses,
+        idle=_number(options.idle, "--idle"),
     )
     if options.check:
         check(scenario, how)
@@ -89,7 +93,7 @@ def options_of(options: Any) -> Options:
     return Options(
         listen=(),
         control=None if options.control == "none" else host_and_port(options.control, "--control"),
-        speed=_speed(options.speed),
+        speed=_number(options.speed, "--speed"),
         log_requests=options.log_requests,
         on_change=options.on_change,
     )
@@ -124,11 +128,11 @@ def _vm(text: str) -> Dict[str, Any]:
     return vm
 
 
-def _speed(text: str) -> float:
+def _number(text: str, option: str) -> float:
     try:
-        speed = float(text)
+        number = float(text)
     except ValueError:
-        speed = -1
-    if not 0 <= speed <= 1e6:
-        raise InvalidInput("--speed", f"{text!r} is no number between 0 and 1000000")
-    return speed
+        number = -1
+    if not 0 <= number <= 1e6:
+        raise InvalidInput(option, f"{text!r} is no number between 0 and 1000000")
+    return number

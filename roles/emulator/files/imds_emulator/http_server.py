@@ -43,6 +43,7 @@ class HttpServer:
         self._servers: List[Any] = []
         self._sweeping: Optional[asyncio.TimerHandle] = None
         self._date = (0, "")
+        self.asked_at = loop.time()  # the last request
 
     async def listen(self, host: str, port: int) -> int:
         """Answer there too. Returns the port, which matters when 0 was asked for."""
@@ -165,7 +166,7 @@ class Connection(asyncio.Protocol):
                     self._parser.asks_to_continue = False
                     self._transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
                 return
-            self.active_at = self._server.loop.time()
+            self.active_at = self._server.asked_at = self._server.loop.time()
             request.source, request.vm = self._source, self._vm
             self._answer(request)
 

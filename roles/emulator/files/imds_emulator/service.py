@@ -35,6 +35,7 @@ class Options(NamedTuple):
     log_requests: bool = False
     on_change: str = ""
     addresses: str = ""
+    idle: float = 0.0
 
 
 def new_world(settings: Dict[str, Any], speed: float, journal: Optional[TextIO] = None) -> World:
@@ -115,6 +116,14 @@ class Service:
         self.world.timeline.catch_up()
         self._set_alarm()
 
+    def end_when_idle(self, end: Callable[[], None]) -> None:
+        """Call this once nobody has asked the metadata service for as long as the options say."""
+        left = self._metadata.asked_at + self._options.idle - self.loop.time()
+        if left > 0:
+            self.loop.call_later(left, self.end_when_idle, end)
+        else:
+            end()
+
     def stop(self) -> None:
         """Drop everything."""
         if self._alarm is not None:
@@ -180,7 +189,7 @@ def running(scenario: Scenario, options: Options) -> Iterator[Service]:
 
 
 def serve(scenario: Scenario, options: Options, say: Callable[[str], None]) -> None:
-    """Run until SIGTERM or SIGINT."""
+    """Run until SIGTERM or SIGINT, or until nobody has asked for long."""
     with running(scenario, options) as service:
         ending = service.loop.create_future()
 
@@ -190,6 +199,8 @@ def serve(scenario: Scenario, options: Options, say: Callable[[str], None]) -> N
 
         for number in (signal.SIGTERM, signal.SIGINT):
             service.loop.add_signal_handler(number, end)
+        if options.idle:
+            service.end_when_idle(end)
         if options.addresses:
             write_addresses(options.addresses, service.urls)
         for url in service.urls["metadata"]:

@@ -144,6 +144,13 @@ def test_taking_it_over_changes_whose_it_is_and_nothing_of_the_outage():
     assert taken["steps"] == a_mark()["steps"]
 
 
+def test_whoever_takes_it_over_goes_by_his_own_metadata_service_and_whoever_renews_it_does_not():
+    """What an interrupted rehearsal left is the real run's from then on; a watcher whose endpoint was changed keeps what it wrote."""
+    assert held_by(a_mark(), dict(another_run(number=1), endpoint=""), after(200))["endpoint"] == ""
+    mark = a_mark()
+    assert held_by(mark, dict(options(9), endpoint="http://other"), after(200))["endpoint"] == "http://imds.test"
+
+
 def test_a_job_is_called_the_same_by_every_run_and_otherwise_the_next_time():
     mark, entry = a_mark(), a_mark()["steps"][0]
     name = job_name(mark, entry, "do")

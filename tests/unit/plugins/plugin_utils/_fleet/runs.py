@@ -279,9 +279,9 @@ class Machine:
         return self._state(self.mark["phase"])
 
     def _marked(self, *args, **values):
-        """Another one in the place of its mark: for which VM and service that was made stays."""
-        made = {"endpoint": self.facts.get("endpoint") or "", "vm_id": self.vm_id}
-        return dict(mark(*args, **values), **{name: (self.mark or made).get(name, "") for name in made})
+        """Another one in the place of its mark: for which VM that was made stays, and its service is that of whoever takes it over."""
+        vm_id = (self.mark or {"vm_id": self.vm_id}).get("vm_id", "")
+        return dict(mark(*args, **values), endpoint=self.facts.get("endpoint") or "", vm_id=vm_id)
 
     def _recover(self, request, call, at):
         if self.mark is None:

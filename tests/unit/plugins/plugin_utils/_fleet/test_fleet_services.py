@@ -77,6 +77,28 @@ def test_what_an_interrupted_rehearsal_left_is_named_with_the_way_out():
     assert "rehearse_state=absent" in problem
 
 
+@pytest.mark.parametrize("rebooted", [False, True])
+def test_what_an_interrupted_rehearsal_left_is_recovered_an_hour_later_by_the_next_real_run(rebooted):
+    run = run_against(AZURE, EMULATOR, EXPIRED, "R", wait_timeout=5000.0)
+    if rebooted:
+        run["web1"].boot = "boot-2"
+    run.until(lambda: run.at > 3500.0)
+    assert run.goes("web1") == [] and "rehearse_state=absent" in str(run.problems)
+    run.to_end()
+    assert set(run.goes("web1")) == {"recovered"}
+    assert run.marked() == [] and run.problems == []
+
+
+@pytest.mark.parametrize(
+    "service, bears, kind", [(EMULATOR, AZURE, "run"), (EMULATOR, EMULATOR + "2", "run"), (AZURE, EMULATOR, "watcher")]
+)
+def test_no_other_mark_is_taken_for_a_rehearsals(service, bears, kind):
+    run = run_against(service, bears, EXPIRED, "R", wait_timeout=5000.0)
+    run["web1"].mark["holder"]["kind"] = kind
+    run.to_end()
+    assert run.goes("web1") == [] and run.marked() == ["web1"]
+
+
 def test_a_rehearsal_says_whose_the_real_mark_is():
     run = run_against(EMULATOR, AZURE, ALIVE, "R")
     run.show(event("A", ["vm1"]))

@@ -18,6 +18,7 @@ FACTS = {
     "ansible_python": {"executable": "/usr/bin/python3"},
     "ansible_service_mgr": "systemd",
     "ansible_effective_user_id": 0,
+    "ansible_all_ipv4_addresses": ["10.0.0.11", "10.0.1.11"],
 }
 
 
@@ -62,21 +63,32 @@ def test_what_is_there_by_host():
 
 
 def test_where_a_port_is_free_it_can_be_had():
-    assert place(Calls(), "web1", 8780, Emulator()) == ("", True)
+    assert place(Calls(), "web1", 8780, Emulator(), [])[:2] == ("", True)
+
+
+def test_it_listens_at_no_address_that_no_machine_needs():
+    def listens(*reached):
+        return place(Calls(), "web1", 8780, Emulator(), reached).addresses
+
+    assert listens("127.0.0.1") == ["127.0.0.1"]
+    assert listens("10.0.0.11") == ["10.0.0.11"]
+    assert listens("10.0.0.11", "127.0.0.1") == ["10.0.0.11", "127.0.0.1"]
+    # a name, or an address that is translated on the way
+    assert listens("web1") == listens("10.0.0.11", "203.0.113.7") == ["0.0.0.0"]
 
 
 def test_who_has_the_port_is_named():
     taken = Calls(fails="Address already in use", listening=[{"port": 8780, "name": "nginx", "pid": 7}])
-    words = place(taken, "web1", 8780, Emulator()).problem
+    words = place(taken, "web1", 8780, Emulator(), []).problem
     assert "can't be had (Address already in use): nginx, process 7, has it. Set rehearse_port" in words
-    ours = place(taken, "web1", 8780, Emulator(process=True)).problem
+    ours = place(taken, "web1", 8780, Emulator(process=True), []).problem
     assert ours.endswith(
         "The emulator of a rehearsal is there, which is under way or was interrupted: -e rehearse_state=absent removes it."
     )
 
 
 def test_another_inventory_s_is_left_alone():
-    words = place(Calls(), "web1", 8780, Emulator(process=True, unknown=("db7",))).problem
+    words = place(Calls(), "web1", 8780, Emulator(process=True, unknown=("db7",)), []).problem
     assert words.startswith(
         "The emulator on web1 is that of a rehearsal with db7, not in this inventory, and there is one on a host:"
     )
