@@ -53,7 +53,7 @@ class CommandRunner(JobRunner):
                     said = "exists" if there else "does not exist"
                     return answer(DONE, "" if step["no_log"] else f"skipped, since {step['creates']} {said}")
             # As ansible.builtin.command has it: no shell, but ~ and variables
-            argv = [_path(argument, os.environ) for argument in step[step_run.direction]["argv"]]
+            argv = [_path(argument, _inherited(step, os.environ)) for argument in step[step_run.direction]["argv"]]
             return native.become(argv)
 
         return run
@@ -81,11 +81,17 @@ def lacking(step: Step, path: str) -> str:
     if folder and not os.path.isdir(folder):
         return f"this machine has no folder {folder}"
     for direction in ("do", "undo"):
-        program = _path(step[direction]["argv"][0], environment) if (step.get(direction) or {}).get("argv") else ""
+        argv = (step.get(direction) or {}).get("argv")
+        program = _path(argv[0], _inherited(step, environment)) if argv else ""
         where = os.path.join(folder, program) if os.path.basename(program) != program else program
         if program and not shutil.which(where, path=environment["PATH"] or path):
             return f"this machine has no program {program}"
     return ""
+
+
+def _inherited(step: Step, environment: Mapping[str, str]) -> Dict[str, str]:
+    """An environment without the variables of the step itself: they may be secrets, and everybody on the machine sees a command line."""
+    return {name: value for name, value in environment.items() if name not in (step.get("environment") or {})}
 
 
 def _path(text: str, environment: Mapping[str, str]) -> str:

@@ -42,12 +42,14 @@ def _command(hand: AtHand, job: Any, call: Call) -> Seen:
 def _command_order(hand: AtHand) -> Order:
     step, part, seconds = hand["step"], part_of(hand), seconds_of(hand)
     made_by_it = "creates" if hand["direction"] == "do" else "removes"
-    common = {"chdir": step.get("chdir"), made_by_it: step.get("creates")}
+    common: dict[str, Any] = {"chdir": step.get("chdir"), made_by_it: step.get("creates")}
     if step["system"] == "windows":
         given = options(argv=part.get("argv"), cmd=part.get("cmd"), **common)
         return Order("ansible.windows.win_command", given, seconds, step["environment"])
-    argv = ["timeout", "-k", "5", str(seconds), *part["argv"]]
-    return Order("ansible.builtin.command", options(argv=argv, **common), seconds + COMMAND_LATER, step["environment"])
+    common["argv"] = ["timeout", "-k", "5", str(seconds), *part["argv"]]
+    if step["environment"]:  # it may have secrets, and everybody there sees a command line
+        common["expand_argument_vars"] = False
+    return Order("ansible.builtin.command", options(**common), seconds + COMMAND_LATER, step["environment"])
 
 
 HTTP_LATER = 5  # seconds: so long after its limit Ansible would end the request, which has given up before

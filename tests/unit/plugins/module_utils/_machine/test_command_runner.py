@@ -76,10 +76,22 @@ def test_its_folder_and_its_environment(doing, tmp_path):
     assert doing.did(do=["true"], chdir="/no/such") == Progress(FAILED, "/no/such: No such file or directory")
 
 
-def test_no_shell_but_variables_and_home_as_with_the_module(doing, tmp_path):
-    environment = {"WHERE": str(tmp_path), "HOME": str(tmp_path)}
+def test_no_shell_but_variables_and_home_as_with_the_module(doing, tmp_path, monkeypatch):
+    monkeypatch.setenv("WHERE", str(tmp_path))
+    environment = {"HOME": str(tmp_path)}
     doing.did(do=["touch", "$WHERE/one; two", "~/three", "$(four)"], chdir=str(tmp_path), environment=environment)
     assert {"one; two", "three", "$(four)"} <= set(os.listdir(str(tmp_path)))
+
+
+def test_a_variable_of_the_step_itself_reaches_the_command_by_its_environment_alone(doing, tmp_path):
+    """It may be a secret, and everybody on the machine sees a command line."""
+    doing.did(
+        do=["sh", "-c", "tr '\\0' ' ' </proc/$$/cmdline >line; echo $TOKEN ${TOKEN} >said"],
+        chdir="$WHERE",
+        environment={"TOKEN": "secret", "WHERE": str(tmp_path)},
+    )
+    assert "secret" not in content(tmp_path / "line") and "${TOKEN}" in content(tmp_path / "line")
+    assert content(tmp_path / "said") == "secret secret\n"
 
 
 LOCALE_C = """

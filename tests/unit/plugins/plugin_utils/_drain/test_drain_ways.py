@@ -83,7 +83,8 @@ def test_a_command_is_begun_once_and_looked_at_until_it_has_ended():
     first = others.look({"ansible_job_id": "j1", "changed": True}, GOES_ON, begun=True)
     begun, looked_at = others.called
     assert (begun.use, begun.lasts, begun.environment) == ("ansible.builtin.command", 90, {"A": "b"})
-    assert begun.options == {"argv": ["timeout", "-k", "5", "60", "app", "drain"], "chdir": "/srv"}
+    argv = ["timeout", "-k", "5", "60", "app", "drain"]
+    assert begun.options == {"argv": argv, "chdir": "/srv", "expand_argument_vars": False}
     assert (looked_at.use, looked_at.options, looked_at.ok_codes) == (STATUS, {"jid": "j1"}, [0, 3])
     assert (first["changed"], first["outcome"]["state"], first["job"]) == (
         True,
