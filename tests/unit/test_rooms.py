@@ -22,7 +22,7 @@ FLOORS = (
     ),
     ("plugin_utils/_fleet", "plugin_utils/_watcher"),
     ("plugin_utils/_drain", "plugin_utils/_lines", "plugin_utils/_machine", "plugin_utils/_windows"),
-    ("plugin_utils/_ansible", "plugin_utils/_variables"),
+    ("plugin_utils/_ansible", "plugin_utils/_bounds", "plugin_utils/_variables"),
     ("module_utils/_module",),
     ("module_utils/_watcher",),
     ("module_utils/_machine",),

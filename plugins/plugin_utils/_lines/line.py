@@ -16,13 +16,17 @@ import contextlib
 import fcntl
 import json
 import os
+import resource
 import signal
 import socket
 import sys
-from collections.abc import Callable, Iterable
+import threading
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NoReturn, Protocol
 
 from ansible.utils.display import Display
+
+from .. import _bounds
 
 Limit = Callable[[float], None]
 """Says that what begins now may take so many seconds: after them the line is killed."""
@@ -43,6 +47,9 @@ Connect = Callable[[], Caller]
 
 RAISED = "_raised"
 """The key of an answer that is none: why the call was not carried out."""
+
+MEASURED = 0.2
+"""Seconds from one look at the memory of a call to the next."""
 
 CLOSING = 3.0
 """Seconds that a line has at its end to close its connection."""
@@ -115,6 +122,7 @@ def _run(far_end: socket.socket, connect: Connect, others: Iterable[socket.socke
 class _FarEnd:
     def __init__(self, far_end: socket.socket) -> None:
         self._socket, self._is_calling = far_end, False
+        self._sending = threading.Lock()
         os.setpgid(0, 0)
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever made the line decides
         signal.signal(signal.SIGTERM, _end_all)
@@ -134,8 +142,9 @@ class _FarEnd:
         for line in self._socket.makefile("rb"):
             self._is_calling = True
             try:
-                caller = caller or connect()
-                answer = caller.call(json.loads(line), self._limit)
+                with self._bounded():
+                    caller = caller or connect()
+                    answer = caller.call(json.loads(line), self._limit)
             except Exception as error:
                 answer = {RAISED: f"{type(error).__name__}: {error}"}
             self._send({"answer": answer})
@@ -149,12 +158,40 @@ class _FarEnd:
         self._send({"limit": seconds})
 
     def _send(self, words: dict[str, Any]) -> None:
-        self._socket.sendall(_packed(words))
+        packed = _packed(words)
+        if len(packed) > _bounds.RESULT:
+            why = _bounds.too_large(_bounds.RESULT)
+            packed = _packed({"answer": {RAISED: why}} if "answer" in words else {"display": ["warning", [why], {}]})
+        with self._sending:
+            self._socket.sendall(packed)
+
+    @contextlib.contextmanager
+    def _bounded(self) -> Iterator[None]:
+        """Ansible's connections keep whatever a machine sends until it ends: a call for which this process grows too large ends with it."""
+        over, most = threading.Event(), _memory() + _bounds.MEMORY
+
+        def measure() -> None:
+            while not over.wait(MEASURED):
+                if _memory() > most:
+                    self._send({"answer": {RAISED: _bounds.too_large(_bounds.MEMORY >> 20, "MB")}})
+                    os.killpg(0, signal.SIGKILL)
+
+        threading.Thread(target=measure, daemon=True).start()
+        try:
+            yield
+        finally:
+            over.set()
 
     def _notice_end(self, _number: int, _frame: Any) -> None:
         with contextlib.suppress(BlockingIOError):
             if self._is_calling and not self._socket.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT):
                 _end_all()
+
+
+def _memory() -> int:
+    """Bytes that this process has had in memory at most."""
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
 
 def _end_all(*_: Any) -> NoReturn:

@@ -20,10 +20,7 @@ from ...module_utils._machine.mark import PHASES, STATES
 from ...module_utils._steps.services import START_MODES
 from ...module_utils._text import one_line
 
-# ---- bounds ----
-
-CHARACTERS = 8_000_000
-"""Of an answer, before it is decoded. A mark of up to 1 MiB may be in it twice, and so may the names of a document of up to 1 MiB."""
+# ---- bounds of what is in an answer; of the whole: _bounds ----
 
 LONGEST_NAME = 1000  # an event's id has up to 256 characters, the key of a step up to 200
 LONGEST_SENTENCE = 4000  # no longer one is printed

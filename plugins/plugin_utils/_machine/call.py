@@ -16,7 +16,8 @@ from typing import Any
 from ...module_utils._imds.option_names import answers_with_variables
 from ...module_utils._machine.imds_requests import AGES
 from ...module_utils._machine.program import lost as nothing
-from .answer_schema import CHARACTERS, Misfit, fitted
+from .. import _bounds
+from .answer_schema import Misfit, fitted
 from .bundle import MODULE_UTILS, Program
 from .lost import unusable
 
@@ -68,8 +69,8 @@ class Call:
     def answer(self, stdout: str) -> dict[str, Any] | None:
         """What the program said, among whatever else was printed; None when it did not get that far."""
         _noise, found, rest = stdout.rpartition(self._marker)
-        if len(rest) > CHARACTERS:
-            return {"lost": unusable(f"it has more than {CHARACTERS} characters")}
+        if len(rest) > _bounds.ANSWER:
+            return {"lost": _bounds.too_large(_bounds.ANSWER, "characters")}
         try:
             answer = json.JSONDecoder().raw_decode(rest)[0] if found else None
         except RecursionError:

@@ -22,6 +22,7 @@ from ansible.errors import AnsibleError
 
 from ...module_utils._imds.transport import REQUESTS_PER_SECOND
 from ...module_utils._text import one_line
+from .._bounds import ANSWER
 from .channels import CHANNELS, Broken, Channel
 from .logins import Logins
 from .machine import POWERSHELL, Execute
@@ -43,9 +44,6 @@ PAUSE = 1.0 / REQUESTS_PER_SECOND
 
 SPARE = 60.0
 """Seconds beside its requests' own in which an answer comes."""
-
-LONGEST = 2_000_000
-"""Bytes of an answer at most."""
 
 
 class Standing:
@@ -148,8 +146,8 @@ class Standing:
                 self._send(b"\n")
                 beat = now + BEAT
             self._unread += self._held().receive(min(until, beat) - now)
-            if len(self._unread) > LONGEST:
-                raise Broken(f"its answer has more than {LONGEST} bytes")
+            if len(self._unread) > ANSWER:
+                raise Broken(f"its answer has more than {ANSWER} bytes")
         text, self._unread = self._unread.split(b"\n", 1)
         self._heard = time.monotonic()
         try:

@@ -43,6 +43,16 @@ class Caller:
     def fail(self, words):
         raise ValueError(words)
 
+    def give(self, number):
+        return {"came": "x" * number}
+
+    def read_on(self):
+        """As from a machine whose answer never ends, until half of all memory is full."""
+        came = b""
+        while len(came) < 2_000_000_000:
+            came += b"x" * 10_000_000
+            (self.folder / "read").write_text(str(len(came)))
+
     def leave(self):
         os._exit(3)
 
@@ -226,6 +236,22 @@ def test_a_call_over_a_busy_line_gives_up_the_one_before(lines, tmp_path):
 def test_what_a_call_raises_is_its_answer(lines):
     assert asked(lines, "web1", do="fail", words="no such step") == {RAISED: "ValueError: no such step"}
     assert "pid" in asked(lines, "web1", do="who") and lines.opened == 1
+
+
+def test_an_answer_that_is_too_large_is_none_and_its_line_stays(lines):
+    assert asked(lines, "web1", do="give", number=8_000_001) == {
+        RAISED: "Its answer can't be used: it has more than 8000000 bytes."
+    }
+    assert asked(lines, "web1", do="give", number=3) == {"came": "xxx"} and lines.opened == 1
+
+
+def test_an_answer_that_never_ends_is_its_machines_failure_and_memory_stays_bounded(lines, tmp_path):
+    first, other = asked(lines, "web1", do="who"), asked(lines, "web2", do="who")
+    assert asked(lines, "web1", do="read_on") == {RAISED: "Its answer can't be used: it has more than 256 MB."}
+    are_gone([first["pid"]])
+    assert int((tmp_path / "read").read_text() or "0") < 1_500_000_000
+    until(lambda: not any(True for _ in lines.answers(0.1)) and "web1" not in lines._lines)
+    assert asked(lines, "web1", do="who") != first and asked(lines, "web2", do="who") == other
 
 
 def test_a_connection_that_can_not_be_made_is_tried_again_in_the_next_call(tmp_path):
