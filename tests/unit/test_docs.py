@@ -219,6 +219,14 @@ def test_the_files_that_answer_a_maintainers_question_exist():
     assert [f"{room.name}/{name}" for room, name in named if not (room / f"{name}.py").is_file()] == []
 
 
+def test_the_tests_that_the_guide_names_exist():
+    files = [path for path in (ROOT / "tests").rglob("*") if path.suffix in (".py", ".sh")]
+    there = {path.name for path in files}
+    there.update(name for path in files for name in re.findall(r"def (test_\w+)\(", path.read_text(encoding="utf-8")))
+    named = re.findall(r"``(test_\w+(?:\.py)?|\w+\.sh)``", page("security"))
+    assert len(named) > 10 and set(named) <= there
+
+
 def test_the_defaults_that_the_guide_gives_are_the_defaults():
     options = {**role_options("maintain"), **role_options("drain"), **role_options("watcher")}
     pages = "".join(map(page, ("maintain", "drain", "failures", "watcher")))

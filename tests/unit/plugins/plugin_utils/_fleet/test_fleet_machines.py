@@ -211,6 +211,13 @@ def test_what_says_another_machines_vm_id_harms_nobody_whom_the_inventory_names(
     assert run.problems == []
 
 
+def test_a_machine_that_says_another_ones_placement_group_joins_no_scope_of_the_inventory():
+    run = Run(Machine("web1", scope="web"), Machine("evil", scope="", declared=False))
+    run["web1"].group = run["evil"].group = "group"
+    run.tick(2)
+    assert [machine["scope"] for machine in run.record["hosts"].values()] == ["web", "placement group group"]
+
+
 def test_a_machine_that_was_drained_before_another_one_claimed_its_name_is_a_problem():
     run = Run(allow_unknown=True)
     run["web2"].nameless = True
