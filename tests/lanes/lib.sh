@@ -68,6 +68,9 @@ listed=$(git -C "$CLONE" ls-files --cached --others --exclude-standard galaxy.ym
 [ "$listed" = galaxy.yml ] || fail "The lanes ask git which files there are here, in $CLONE, and it says:" \
     "${listed:-none, as the repository around this folder ignores it}
 If this is no clone, make it one: git init && git add --all"
+# With which tests of random inputs begin
+AZM_COMMIT=$(git -C "$CLONE" rev-parse --verify --quiet HEAD || echo 0)
+export AZM_COMMIT
 
 # fetching COMMAND...: by the user's proxies. No test goes by them.
 fetching() {

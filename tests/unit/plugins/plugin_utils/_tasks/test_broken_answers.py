@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """One machine answers what no machine would. That is its failure alone: nothing raises, and the others go on.
 
-The answers are the real machine program's, each with one or two places of it changed at random. MUTANTS in the environment has more of
-them tried than usual; FIRST_MUTANT begins with another one, such as the one that a failure names.
+The answers are the real machine program's, each with one or two places of it changed at random, others for each commit. MUTANTS in the
+environment has more of them tried than usual; FIRST_MUTANT begins with another one, such as the one that a failure names.
 """
 
 from __future__ import annotations
@@ -42,7 +42,8 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_ut
 )
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._fleet.runs import OPTIONS, SAME
 
-MUTANTS, FIRST = int(os.environ.get("MUTANTS", "300")), int(os.environ.get("FIRST_MUTANT", "0"))
+MUTANTS = int(os.environ.get("MUTANTS", "1000"))
+FIRST = int(os.environ.get("FIRST_MUTANT") or int(os.environ.get("AZM_COMMIT", "0")[:7], 16))
 LOOK = [{"do": "hello"}, {"do": "look", "wait": 0}]
 HOSTS = {"web1": "vm1", "web2": "vm2", "web3": "vm3"}
 BROKEN = "web1"
