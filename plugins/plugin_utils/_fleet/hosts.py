@@ -228,7 +228,7 @@ def set_claimants_aside(record: Record) -> None:
                 _set_aside(one, other)
 
 
-def is_named(machine: MachineState) -> bool:
+def _is_named(machine: MachineState) -> bool:
     """Whether the inventory, too, says that the host is the VM that it says it is."""
     return machine["resource_name"].lower() == (machine["declared_name"] or machine["host"]).lower()
 
@@ -237,22 +237,24 @@ def _say_they_are_one(one: MachineState, other: MachineState) -> bool:
     """Whether one of them has to be wrong. Within one scope of Azure's no two VMs have the same name."""
     same_name = one["resource_name"].lower() == other["resource_name"].lower() != ""
     if one["vm_id"] and one["vm_id"].lower() == other["vm_id"].lower():
-        return same_name or not (
-            is_named(one) and is_named(other)
-        )  # two VMs by the inventory, whatever one of them says
+        are_two_by_inventory = _is_named(one) and _is_named(other)  # whatever one of them says
+        return same_name or not are_two_by_inventory
     both_shown = one["scope"] == other["scope"] or bool(set(one["shows"]).intersection(other["shows"]))
     return same_name and both_shown and one["confirmed"] and other["confirmed"]
 
 
 def _set_aside(one: MachineState, other: MachineState) -> None:
     for machine, rival in ((one, other), (other, one)):
-        if machine["aside"] or (is_named(machine) and not is_named(rival)):
+        if machine["aside"] or (_is_named(machine) and not _is_named(rival)):
             continue
         name = one_line(rival["resource_name"] or machine["resource_name"])
-        if is_named(rival) and not is_named(machine):
+        if _is_named(rival) and not _is_named(machine):
             then = f"{rival['host']} alone. Remove it, if it is there twice; else find out why it says so."
         else:
-            then = f"{'both' if is_named(machine) else 'neither'}. Set azure_maintenance_resource_name for the one that it is, and remove or correct the other."
+            which = "both" if _is_named(machine) else "neither"
+            then = (
+                f"{which}. Set azure_maintenance_resource_name for the one that it is, and remove or correct the other."
+            )
         machine["aside"] = (
             f"{machine['host']} takes no part: it says that it is the same VM as {rival['host']} ({name!r}), and the inventory names {then}"
         )
