@@ -53,8 +53,9 @@ class CommandRunner(JobRunner):
                     said = "exists" if there else "does not exist"
                     return answer(DONE, "" if step["no_log"] else f"skipped, since {step['creates']} {said}")
             # As ansible.builtin.command has it: no shell, but ~ and variables
-            argv = [_path(argument, _inherited(step, os.environ)) for argument in step[step_run.direction]["argv"]]
-            return native.become(argv)
+            program, *arguments = step[step_run.direction]["argv"]
+            inherited = _inherited(step, os.environ)
+            return native.become([_path(program, os.environ), *(_path(argument, inherited) for argument in arguments)])
 
         return run
 
@@ -81,8 +82,7 @@ def lacking(step: Step, path: str) -> str:
     if folder and not os.path.isdir(folder):
         return f"this machine has no folder {folder}"
     for direction in ("do", "undo"):
-        argv = (step.get(direction) or {}).get("argv")
-        program = _path(argv[0], _inherited(step, environment)) if argv else ""
+        program = _path(step[direction]["argv"][0], environment) if (step.get(direction) or {}).get("argv") else ""
         where = os.path.join(folder, program) if os.path.basename(program) != program else program
         if program and not shutil.which(where, path=environment["PATH"] or path):
             return f"this machine has no program {program}"
