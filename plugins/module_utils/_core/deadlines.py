@@ -11,7 +11,8 @@ from typing import Iterable, NamedTuple, Optional, Sequence, Tuple
 from .tracked_event import TrackedEvent
 
 WITHOUT_NOT_BEFORE = 600.0
-"""Seconds of notice of an event that names no time: the shortest of the usual ones (S4.8, Redeploy)."""
+"""Seconds of notice that an event without a not-before is given: the shortest of the usual ones (S4.8, Redeploy). Nobody knows them, so no
+sentence names them, and it is prepared for at once."""
 
 LEAST = 60.0
 """Seconds that are given where the steps have no limits to go by."""
@@ -70,11 +71,18 @@ def is_last_call(tracked: TrackedEvent) -> bool:
     return tracked.started is not None and tracked.gone is None and tracked.event.takes_machines_away
 
 
+def has_no_time(tracked: TrackedEvent) -> bool:
+    """Whether it does not say when it comes: a preparation begins at once. Of what only a mark tells, the next document may say it."""
+    return tracked.deadline is None and tracked.started is None and not tracked.is_recalled
+
+
 def may_come_now(tracked: TrackedEvent, begun: Optional[float], now: float) -> bool:
     """Whether nobody knows how much time is left, if any: it is prepared for all the same, within the limits of the steps.
 
     :arg begun: when its preparation was; None where it is not yet. What was begun in time had its time
     """
+    if tracked.event.is_advice:
+        return has_no_time(tracked)
     starts = starts_by_itself(tracked.deadline, tracked.shown)
     return is_last_call(tracked) or (is_overdue(tracked, now) and (begun is None or begun >= starts))
 
@@ -93,6 +101,8 @@ def budget(several: Sequence[Tuple[TrackedEvent, Optional[float]]], terms: Terms
 
 def wanted_from(tracked: TrackedEvent, terms: Terms) -> float:
     """The moment from which on it is prepared for in any case; what takes longer than ``prepare_before`` begins earlier."""
+    if has_no_time(tracked):
+        return tracked.shown
     seconds = terms.limits + margin(tracked, terms) + terms.slack
     most = terms.prepare_before if tracked.event.is_advice else max(terms.prepare_before, seconds)
     return starts_by_itself(tracked.deadline, tracked.shown) - most
@@ -103,11 +113,12 @@ def urgency(tracked: TrackedEvent, terms: Terms, now: float) -> str:
     if tracked.started is not None:
         return DUE if is_last_call(tracked) else LATER
     seconds = left(tracked, now)
+    early = WANTED if has_no_time(tracked) else LATER
     if tracked.event.is_advice:  # nothing will come of it
-        return WANTED if 0 < seconds <= terms.prepare_before else LATER
+        return WANTED if 0 < seconds <= terms.prepare_before else early
     if seconds <= terms.limits + margin(tracked, terms) + terms.slack:
         return DUE
-    return WANTED if seconds <= terms.prepare_before else LATER
+    return WANTED if seconds <= terms.prepare_before else early
 
 
 def undo_fits(coming: Iterable[float], terms: Terms) -> bool:

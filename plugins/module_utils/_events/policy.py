@@ -35,7 +35,11 @@ DEFAULT_POLICY = [
     {"name": "Anything else", "do": "prepare_and_approve"},
 ]
 
-_RULE_KEYS = ("name", "when", "do", *PARSERS)
+NOW = "now"
+STARTS = (NOW, "by not-before")
+"""When the machines of an event are prepared that is not approved early."""
+
+_RULE_KEYS = ("name", "when", "do", "start", *PARSERS)
 
 # Advice is never approved (Azure ignores it, and a reader of the log would think that something was agreed to).
 _ADVICE_ACTIONS = {"approve": "notify", "prepare_and_approve": "prepare", "hold": "prepare"}
@@ -113,25 +117,29 @@ class PolicyError(ScheduledEventsError):
 
 
 class Rule(NamedTuple):
-    """One rule, checked. ``when`` holds lower-cased names and numbers; empty, it matches every event. ``hours``: None for always."""
+    """One rule, checked. ``when`` holds lower-cased names and numbers; empty, it matches every event. ``hours``: None for always.
+    ``start``: of STARTS."""
 
     position: int
     name: str
     do: str
     when: Dict[str, Any]
     hours: Optional[Hours] = None
+    start: str = ""
 
 
 class Decision(NamedTuple):
     """What to do, by which rule (its name), and why. No text of the event is in it: it is safe to template.
 
     hours: when it may be done early; None for always
+    now: whether it is prepared for as soon as it is shown, though it will not be approved
     """
 
     action: str
     rule: str
     reason: str
     hours: Optional[Hours] = None
+    now: bool = False
 
 
 def parse_policy(policy: Any) -> Tuple[Rule, ...]:
@@ -193,7 +201,7 @@ def _decision(event: Event, rule: Rule, reason: str) -> Decision:
     if event.is_advice and action in _ADVICE_ACTIONS:
         action = _ADVICE_ACTIONS[action]
         reason += f"; {action} instead of {rule.do}, because advice can't be approved"
-    return Decision(action, rule.name, reason, None if action in _NOTHING_DONE else rule.hours)
+    return Decision(action, rule.name, reason, None if action in _NOTHING_DONE else rule.hours, rule.start == NOW)
 
 
 # ---- reading one rule ----
@@ -218,7 +226,7 @@ def _parse_rule(position: int, entry: Any) -> Rule:
             f"{shown(entry['do'])}{did_you_mean(entry['do'], ACTIONS)}."
         )
     when = _parse_when(entry["when"], label) if "when" in entry else {}
-    return Rule(position, name, entry["do"], when, _parse_hours(entry, label))
+    return Rule(position, name, entry["do"], when, _parse_hours(entry, label), _parse_start(entry, label))
 
 
 def _parse_when(when: Any, label: str) -> Dict[str, Any]:
@@ -265,6 +273,21 @@ def _parse_hours(entry: Any, label: str) -> Optional[Hours]:
         except ValueError as exc:
             raise PolicyError(f"{label}: `{key}` must be {exc}, not {shown(entry[key])}.") from exc
     return hours_of(entry)
+
+
+def _parse_start(entry: Any, label: str) -> str:
+    if "start" not in entry:
+        return ""
+    start = entry["start"]
+    if start not in STARTS:
+        raise PolicyError(
+            f"{label}: `start` must be one of {', '.join(STARTS)}, not {shown(start)}{did_you_mean(start, STARTS)}."
+        )
+    if entry["do"] != "prepare":
+        raise PolicyError(
+            f"{label}: `start` says when `do: prepare` begins. `do: {entry['do']}` leaves no choice: leave it out."
+        )
+    return str(start)
 
 
 def _check_keys(entry: Any, allowed: Sequence[str], label: str) -> None:

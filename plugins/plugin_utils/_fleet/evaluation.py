@@ -8,8 +8,10 @@ Private to this collection.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping
 
+from ...module_utils._core.deadlines import has_no_time
 from ...module_utils._core.decision import PREPARING, Judged, acts, judged
 from ...module_utils._core.mark_view import NOBODY, WATCHER
 from ...module_utils._events.event import Event
@@ -17,7 +19,17 @@ from ...module_utils._events.lifecycle import CANCELLED
 from ...module_utils._events.policy import parse_policy
 from ...module_utils._text import listed
 from .capacity import Candidate, Turn, turns
-from .event_terms import NOT_EARLY, closed, decided, holds_up, preparation_end, resumes, seconds_needed, within_hours
+from .event_terms import (
+    NOT_EARLY,
+    closed,
+    decided,
+    holds_up,
+    preparation_end,
+    resumes,
+    seconds_needed,
+    tracked,
+    within_hours,
+)
 from .marks import has_steps, holder_words, mark_keys, whose
 from .reports import happened, note
 from .run_events import TAKEN, event_of, is_open, is_recalled, not_before
@@ -173,12 +185,13 @@ def _decide(record: Record, entry: EventState, at: float) -> None:
         found = decided(event, entry["judged"], rules, entry["judged_status"])
         _note_decision(entry, found.actions, found.action, found.rule, found.words)
         entry["hours"] = {host: hours.as_rule() for host, hours in found.hours.items()}
+        entry["start_now"] = found.start_now
         _note_without_steps(record, entry)
 
 
 def _note_decision(entry: EventState, actions: dict[str, str], action: str, rule: str, words: str) -> None:
     entry["actions"], entry["action"], entry["rule"], entry["words"] = actions, action, rule, words
-    entry["hours"] = {}
+    entry["hours"], entry["start_now"] = {}, []
 
 
 def _note_without_steps(record: Record, entry: EventState) -> None:
@@ -251,11 +264,15 @@ def is_group_said(machine: MachineState) -> bool:
 def within(record: Record, entry: EventState) -> float:
     """Seconds before its not-before from which on an event is prepared for, whatever stands against its approval."""
     hosts = [host for host in entry["affected"] if needs_preparation(entry, host)]
+    if hosts and (entry["start_now"] or has_no_time(tracked(entry))):
+        return math.inf
     return max((record["hosts"][host]["options"]["prepare_before"] for host in hosts), default=0.0)
 
 
 def near(record: Record, entry: EventState) -> float:
-    """The same outside of its hours, which forbid what is early, and nothing else."""
+    """The same outside of its hours, which forbid what is early, and nothing else: what that is, is not known without a not-before."""
+    if has_no_time(tracked(entry)):
+        return within(record, entry)
     return min(within(record, entry), NOT_EARLY)
 
 

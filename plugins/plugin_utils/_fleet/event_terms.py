@@ -52,7 +52,8 @@ def tracked(entry: EventState) -> TrackedEvent:
         entry["deadline"],
         entry["deadline_notice"],
         entry["started"],
-        gone=entry["gone"],
+        entry["blind"],
+        entry["gone"],
     )
 
 
@@ -91,7 +92,8 @@ def is_last_call(entry: EventState) -> bool:
 
 def must_prepare(entry: EventState, machine: MachineState, at: float) -> bool:
     """Whether the time that is left has come to where the machine has to be prepared."""
-    return entry["turn"] == "due" or deadlines.urgency(tracked(entry), terms(machine), at) != LATER
+    now = entry["turn"] == "due" or machine["host"] in entry["start_now"]
+    return now or deadlines.urgency(tracked(entry), terms(machine), at) != LATER
 
 
 def may_come_now(entry: EventState, machine: MachineState, key: str, at: float) -> bool:
@@ -233,6 +235,7 @@ class PoliciesDecision(NamedTuple):
 
     actions: what is done on each machine, by host
     hours: when that may be done early, by host, where that is not always
+    start_now: where it is prepared for as soon as it is shown, by host
     action: the strictest of them, which the approval goes by
     rule: the name of the rule that decides on the first machine whose action that is
     words: all of it, for people
@@ -240,6 +243,7 @@ class PoliciesDecision(NamedTuple):
 
     actions: dict[str, str]
     hours: dict[str, Hours]
+    start_now: list[str]
     action: str
     rule: str
     words: str
@@ -265,7 +269,8 @@ def decided(
         others = (f"{host}: {_WORDS[other]}" for host, other in actions.items() if other != action)
         words += f"; strictest: {listed(deciding)}; {listed(others)}"
     hours = {host: decision.hours for host, decision in decisions.items() if decision.hours}
-    return PoliciesDecision(actions, hours, action, first.rule, words)
+    start_now = [host for host, decision in decisions.items() if decision.now]
+    return PoliciesDecision(actions, hours, start_now, action, first.rule, words)
 
 
 def _hours_words(decision: Decision) -> str:

@@ -23,6 +23,10 @@ LONGEST_BACK_OFF = 30.0
 """Seconds after which a machine that nothing comes back from is called again at the latest."""
 
 
+SPOT = ("spot", "low")
+"""How a priority begins that Azure may take a machine away for: ``Spot``, ``SpotPlus``, and ``Low``, as Spot was called before."""
+
+
 def new_machine(facts: HostFacts, options: HostOptions) -> MachineState:
     """A machine of which only the inventory has spoken."""
     name, scope = facts["resource_name"], facts["scope"]
@@ -190,7 +194,7 @@ def take_hello(machine: MachineState, answer: Mapping[str, Any], at: float) -> N
     machine["asked"] = at
     machine["hello_problem"] = first_line(answer.get("problem"), 1000)
     machine["vm_id"] = answer.get("vm_id") or machine["vm_id"]
-    machine["spot"] = machine["spot"] or answer.get("priority", "").lower() == "spot"
+    machine["spot"] = machine["spot"] or answer.get("priority", "").lower().startswith(SPOT)
     name = answer.get("resource_name", "")
     if name:
         machine["contradiction"] = _contradiction(machine, name)

@@ -37,7 +37,7 @@ from .lost_marks import undo_words, undone_words
 from .marks import holder_words, is_expired, is_its_watchers, lacking, mark_keys, start_watcher, whose
 from .recalled import NOBODY_SAW, keeping
 from .reports import by_reason, counted, happened, note, time_of_day
-from .run_events import STAYED, event_of, is_open, last_seen, not_before
+from .run_events import STAYED, event_of, is_open, last_seen, names_no_time, not_before
 from .said_there import RECOVERED_BY_FORCE
 from .schema import EventState, MachineState, Record
 from .targets import is_kept
@@ -90,8 +90,9 @@ def _coming_words(record: Record, entry: EventState, at: float) -> str:
     due = time_of_day(record, not_before(entry))
     lacking = any(sighting["absent"] is not None for sighting in entry["sightings"].values())
     if not lacking and at - last_seen(entry) <= JUST_SEEN and at < not_before(entry):
-        return f"It is still to come, not before {due}."
-    return f"It was last seen at {time_of_day(record, last_seen(entry))}, to come not before {due}."
+        return "It is still to come." if names_no_time(entry) else f"It is still to come, not before {due}."
+    seen = f"It was last seen at {time_of_day(record, last_seen(entry))}"
+    return f"{seen}." if names_no_time(entry) else f"{seen}, to come not before {due}."
 
 
 def _failure_words(record: Record, entry: EventState, at: float) -> str:

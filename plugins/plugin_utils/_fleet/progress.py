@@ -8,7 +8,6 @@ Private to this collection.
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterator
 
@@ -22,7 +21,7 @@ from .event_terms import preparation_end
 from .marks import holder_words, mark_keys, phase, whose
 from .reports import counted, time_of_day
 from .result import line, name_of
-from .run_events import is_open, not_before
+from .run_events import is_open, names_no_time, not_before
 from .schema import EventState, Record
 
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
@@ -50,15 +49,15 @@ def _of_events(record: Record) -> Iterator[str]:
         preparing = [host for host in entry["affected"] if _is_preparing(record, key, entry, host)]
         if preparing:
             until = min(preparation_end(entry, record["hosts"][host]) for host in preparing)
-            yield f"{counted(preparing)} to be prepared for {name_of(entry)}, until {_moment(record, until)} at the latest"
+            yield f"{counted(preparing)} to be prepared for {name_of(entry)}{_until(record, entry, until)}"
         elif entry["approval"]["sent"]:
-            yield f"{name_of(entry)} is approved and has not started; it starts at {_moment(record, not_before(entry))} at the latest"
+            yield f"{name_of(entry)} is approved and has not started{_until(record, entry, not_before(entry), '; it starts at')}"
         elif entry["approves"] or codes(entry):
             why = (
                 first_line(entry["hold"] or entry["waits"] or entry["approval"]["nobody"], 300)
                 or "nobody has approved it"
             )
-            yield f"{name_of(entry)} {perhaps(entry) or 'is not approved yet'}: {why}; until {_moment(record, not_before(entry))} at the latest"
+            yield f"{name_of(entry)} {perhaps(entry) or 'is not approved yet'}: {why}{_until(record, entry, not_before(entry), '; until')}"
 
 
 def _is_preparing(record: Record, key: str, entry: EventState, host: str) -> bool:
@@ -85,5 +84,5 @@ def _lost(why: str) -> str:
     return f" (it does not answer: {first_line(why, 200)})" if why else ""
 
 
-def _moment(record: Record, at: float) -> str:
-    return "its start" if math.isinf(at) else time_of_day(record, at)
+def _until(record: Record, entry: EventState, at: float, until: str = ", until") -> str:
+    return "" if names_no_time(entry) else f"{until} {time_of_day(record, at)} at the latest"

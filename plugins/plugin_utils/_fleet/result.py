@@ -17,7 +17,7 @@ from ...module_utils._events.event import notification
 from ...module_utils._text import did_you_mean, listed, one_line
 from .approving import ACCEPTED
 from .reports import time_of_day
-from .run_events import event_of, is_open, not_before
+from .run_events import event_of, is_open, names_no_time, not_before
 from .schema import Attempt, EventState, Happening, HostResult, Record
 from .scopes import sentinels
 
@@ -194,7 +194,10 @@ def decision(entry: EventState) -> str:
     parts = [entry["words"]]
     if any(map(acts, entry["actions"].values())) and entry["started"] is None:
         notice = not_before(entry) - entry["shown"]
-        parts.append(f"{notice:.0f} s after it was shown at the latest" if notice > 0 else "its time is over")
+        if names_no_time(entry):
+            parts.append("it names no time")
+        else:
+            parts.append(f"{notice:.0f} s after it was shown at the latest" if notice > 0 else "its time is over")
         parts += [words for words in (entry["turn_words"], entry["hold"] and f"not approved: {entry['hold']}") if words]
     return "; ".join(parts)
 

@@ -111,6 +111,11 @@ def not_before(entry: EventState) -> float:
     return starts_by_itself(entry["deadline"], entry["shown"])
 
 
+def names_no_time(entry: EventState) -> bool:
+    """Whether nobody knows when it starts, so that no sentence says when."""
+    return entry["deadline"] is None
+
+
 def last_seen(entry: EventState) -> float:
     return max((sighting["last"] for sighting in entry["sightings"].values()), default=entry["shown"])
 
@@ -149,6 +154,7 @@ def new_entry(tracked: TrackedEvent) -> EventState:
         "judged_status": tracked.event.event_status,
         "judged_by": "",
         "actions": {},
+        "start_now": [],
         "hours": {},
         "action": "",
         "rule": "",

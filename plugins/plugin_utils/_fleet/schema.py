@@ -260,6 +260,7 @@ class EventState(TypedDict):
     judged_status: str  # the status by which they have
     judged_by: str  # what else they have decided by
     actions: dict[str, str]  # of the policies, by affected host
+    start_now: list[str]  # affected hosts whose policy prepares for it as soon as it is shown
     hours: dict[str, Any]  # of the policies, by affected host: when that may be done early; no key for always
     action: str  # of all of them the strictest
     rule: str

@@ -387,7 +387,9 @@ class RunFacts:
         return not started and left >= room and not any(event.is_odd for event in events)
 
     def is_near(self, event: Event, at: float) -> bool:
-        """Whether an event comes so soon that hours forbid no preparation for it any more."""
+        """Whether an event comes so soon, or may for all that it says, that hours forbid no preparation for it any more."""
+        if event.timeless:
+            return True
         within = max((self.fleet.options[host]["prepare_before"] for host in self.affected(event)), default=0.0)
         return self._expected(event) - at <= min(within, 300.0) + 2
 

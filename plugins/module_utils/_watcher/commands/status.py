@@ -345,13 +345,17 @@ def _event(event: Mapping[str, Any], name: str, is_suppressed: bool, wall: float
     at = unix_time(event.get("not_before"))
     words = " ".join([one_line(event.get("type"), 40), one_line(event.get("id")), status, f"of {of}" if of else ""])
     if at is not None:
-        words += f", not before {one_line(event['not_before'], 30)} (in {duration(at - wall)})"
+        words += f", not before {one_line(event['not_before'], 30)} ({_distance(at - wall)})"
     if is_suppressed:
         words += "; the machine was recovered by force despite it"
     if not waits or status.lower() == "started":
         return [one_line(words, 1000)]
     ends = one_line(event.get("ends_by"), 500)
     return [one_line(words, 1000), f"not approved: {waits}"] + ([f"what ends it: {ends}"] if ends else [])
+
+
+def _distance(left: float) -> str:
+    return f"in {duration(left)}" if left >= 0.5 else f"{duration(-left)} ago"
 
 
 def _list(given: Any) -> List[Any]:

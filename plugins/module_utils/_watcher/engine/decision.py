@@ -114,7 +114,7 @@ def decision_on(here: Snapshot, life: MachineEvent) -> EventDecision:
     """What is to be done about an event that is not over."""
     decision, terms = decided(here, life), here.terms
     left, margin = here.left(life), deadlines.margin(life.tracked, terms)
-    must = deadlines.urgency(life.tracked, terms, here.now) != LATER
+    must = decision.now or deadlines.urgency(life.tracked, terms, here.now) != LATER
     found = decide(
         life.event,
         decision.action,

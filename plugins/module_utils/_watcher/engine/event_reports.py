@@ -15,7 +15,7 @@ from ..._core.messages import title
 from ..._core.transitions import PREPARED, RECOVERED
 from ..._events.event import Event
 from ..._events.lifecycle import CANCELLED, COMPLETED
-from ..._text import clause, listed, seconds_until
+from ..._text import clause, listed, seconds_until, shown
 from .decision import EventDecision, decided, decision_on, is_suppressed
 from .engine_state import Begun, MachineEvent
 from .interface import Say
@@ -212,10 +212,25 @@ def scheduled_text(event: Event, decision: EventDecision) -> str:
     if event.has_started:
         return f"{title(event)} of {machines} {_CAME_STARTED}."
     rule = f" (policy: {clause(decision.rule)})" if decision.rule else ""
-    words = f"{title(event)} of {machines} may start {seconds_until(decision.left)}: {_DOES.get(decision.action, decision.action)}{rule}"
+    does = _DOES.get(decision.action, decision.action)
+    if event.is_advice and decision.action == "prepare":
+        does = "the machine is prepared, until the advice has disappeared"
+    words = f"{title(event)} of {machines} {_when(event, decision.left)}: {does}{rule}"
     if acts(decision.action) and not decision.prepare and not decision.approve:
         return f"{words}; not approved yet: {clause(decision.waits, 1000)}."
     return f"{words}."
+
+
+def _when(event: Event, left: float) -> str:
+    if event.is_advice:
+        return "is advice" + (f" for {event.not_before}" if event.not_before else ", and names no time")
+    if not event.is_scheduled:
+        return f"has the status {shown(event.event_status)}"
+    return (
+        "may start at any moment, as it names no time"
+        if event.not_before_time is None
+        else f"may start {seconds_until(left)}"
+    )
 
 
 def changed_text(event: Event, names: "frozenset[str]") -> str:
@@ -254,7 +269,7 @@ def scheduled_again_text(event: Event) -> str:
 
 def late_text(event: Event, left: float) -> str:
     return (
-        f"This machine is not prepared for {title(event)}, which may start {seconds_until(left)}. Running hooks and steps continue "
+        f"This machine is not prepared for {title(event)}, which {_when(event, left)}. Running hooks and steps continue "
         "within their limits, and the event is not approved. Increase azure_maintenance_prepare_before, or reduce the limits of its hooks."
     )
 

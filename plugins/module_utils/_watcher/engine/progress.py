@@ -116,7 +116,7 @@ def late(here: Snapshot, decisions: Mapping[str, EventDecision]) -> Dict[str, Ma
     found = {}
     for key, decision in decisions.items():
         life = here.lives[key]
-        awaited = decision.prepare and not life.started and life.event.is_scheduled
+        awaited = decision.prepare and not (life.started or life.event.is_advice) and life.event.is_scheduled
         ready = here.marked.phase == "prepared" and here.is_marked(life)
         if awaited and not ready and decision.left <= decision.margin:
             found[key] = life._replace(late=True)

@@ -5,6 +5,7 @@
 
 import json
 import os
+import re
 import stat
 import sys
 import threading
@@ -189,10 +190,14 @@ def test_status_of_a_machine_that_is_out(machine):
 
 def test_status_of_events_that_are_to_come(machine):
     others = an_event("E2", resources=["web2", "web3"], status="Started", not_before=None)
-    machine.state(shown=[an_event("E1", resources=["WEB1"], waits="Reboot E2 of web2 is under way"), others])
+    later = an_event("E3", resources=["web1"], not_before="2999-01-01T00:15:00Z")
+    machine.state(shown=[an_event("E1", resources=["WEB1"], waits="Reboot E2 of web2 is under way"), others, later])
     machine.call("status")
     words = " ".join(machine.out.split())
-    assert "Events Reboot E1 Scheduled of this machine, not before 2026-01-01T00:15:00Z (in " in words
+    assert re.search(
+        r"Events Reboot E1 Scheduled of this machine, not before 2026-01-01T00:15:00Z \(\d+ d ago\)", words
+    )
+    assert "not before 2999-01-01T00:15:00Z (in " in words
     assert "not approved: Reboot E2 of web2 is under way Reboot E2 Started of web2, web3" in words
 
 

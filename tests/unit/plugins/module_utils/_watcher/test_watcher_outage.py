@@ -133,6 +133,28 @@ def test_an_outage_keeps_its_name_and_the_next_has_another():
     assert go_of(acts).note["outage"] != first
 
 
+@pytest.mark.parametrize(
+    "event, words",
+    [
+        (
+            {"in": None},
+            "Reboot E1 of this machine may start at any moment, as it names no time: the machine is prepared,",
+        ),
+        (
+            {"in": None, "type": "SpotRebalanceRecommendation"},
+            "SpotRebalanceRecommendation E1 of this machine is advice, and names no time: the machine is prepared, until the advice has disappeared",
+        ),
+        (
+            {"in": None, "status": "Canceled"},
+            "Reboot E1 of this machine has the status 'Canceled': it is only reported.",
+        ),
+    ],
+)
+def test_no_report_invents_a_time(event, words):
+    said_of = said(Story({"policy": "prepare"}).tick({"at": 0, "document": [dict(E1, **event)]}), "scheduled")
+    assert said_of.message.startswith(words)
+
+
 def test_a_report_says_what_will_be_done_and_why_not_now():
     story = Story({"policy": "prepare"})
     say = said(story.tick({"at": 0, "document": [E1]}), "scheduled")

@@ -39,6 +39,34 @@ def test_advice_reaches_nobody_unprepared():
     assert run.problems == [] and "UNPREPARED" not in run.timeline
 
 
+@pytest.mark.parametrize(
+    "rule, not_before, latest",
+    [({}, None, 5), ({"start": "now"}, 3000.0, 5), ({"start": "by not-before"}, 3000.0, 2705)],
+)
+def test_what_a_rule_prepares_for_without_a_not_before_or_now_begins_at_once(rule, not_before, latest):
+    run = Run("web1", policy=[{"do": "prepare", **rule}], wait_timeout=20000.0)
+    advice = event("A", ["vm1"], type="SpotRebalanceRecommendation", not_before=not_before)
+    run.show(advice)
+    run.until(lambda: run.prepared("web1"))
+    begun = min(at for at, request in run["web1"].asked if request["do"] == "go")
+    assert latest - 35 < begun < latest
+    run.until(lambda: run.at > 1000)  # however long it is shown
+    assert run.prepared("web1") and run.problems == []
+    assert " 600 s" not in run.timeline and ("it names no time" in run.timeline) is (not_before is None)
+    run.show()
+    run.to_end()
+    assert not run["web1"].mark and run.problems == []
+
+
+@pytest.mark.parametrize("priority, is_spot", [("Spot", True), ("SpotPlus", True), ("Low", True), ("Regular", False)])
+def test_a_machine_of_any_priority_that_is_evicted_is_a_spot_machine(priority, is_spot):
+    machine = Machine("web1", "a")
+    hello = machine.hello
+    machine.hello = lambda *args: dict(hello(*args), priority=priority)
+    run = Run(machine).tick(2)
+    assert run.record["hosts"]["web1"]["spot"] is is_spot
+
+
 # ---- while nothing is under way ----
 
 
