@@ -9,6 +9,7 @@ Private to this collection.
 
 from __future__ import annotations
 
+import importlib
 import os
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -29,6 +30,15 @@ def plain(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [plain(item) for item in value]
     return value
+
+
+def is_there(collection: str) -> bool:
+    """Whether a collection is installed where Ansible searches."""
+    try:
+        importlib.import_module(f"ansible_collections.{collection}")
+    except ImportError:
+        return False
+    return True
 
 
 def call(function: Callable[..., Any], *args: Any, **options: Any) -> Any:

@@ -110,9 +110,25 @@ def _on_steps(record: Record) -> Iterator[str]:
 def _missing_collections(record: Record, asked: Mapping[str, Asked], is_there: Callable[[str], bool]) -> Iterator[str]:
     needed: dict[str, list[str]] = {}
     for host, machine in record["hosts"].items():
-        windows = [] if machine["is_linux"] else ["ansible.windows"]
-        for name in dict.fromkeys([*windows, *(name for step in asked[host].steps for name in step["collections"])]):
+        for name in needed_collections(asked[host].steps, not machine["is_linux"]):
             needed.setdefault(name, []).append(host)
+    return missing_collections(needed, is_there)
+
+
+def needed_collections(steps: Sequence[Mapping[str, Any]], is_windows: bool) -> list[str]:
+    """The collections whose modules a machine's plan may call."""
+    return list(
+        dict.fromkeys(
+            [*(["ansible.windows"] if is_windows else []), *(name for step in steps for name in step["collections"])]
+        )
+    )
+
+
+def missing_collections(needed: Mapping[str, Sequence[str]], is_there: Callable[[str], bool]) -> Iterator[str]:
+    """A sentence about each that is not there.
+
+    :arg needed: the hosts that need it, by the collection's name
+    """
     for name, hosts in needed.items():
         if not is_there(name):
             yield (

@@ -8,7 +8,6 @@ Private to this collection.
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -16,7 +15,7 @@ from ansible.errors import AnsibleActionFail
 from ansible.utils.display import Display
 
 from ...module_utils._clock import steady
-from .._ansible import plain, say
+from .._ansible import is_there, plain, say
 from .._preflight import Asked, errors, table, warnings
 from .._variables import Unknown, named
 from .between_entries import Answer
@@ -93,12 +92,3 @@ def _first(hosts: Mapping[str, Host], what: str) -> list[tuple[str, dict[str, An
 def _came(one: Mapping[str, Any]) -> Mapping[str, Any]:
     came: Mapping[str, Any] = one.get("went_wrong") or one
     return came
-
-
-def is_there(collection: str) -> bool:
-    """Whether a collection is installed where Ansible searches."""
-    try:
-        importlib.import_module(f"ansible_collections.{collection}")
-    except ImportError:
-        return False
-    return True

@@ -16,7 +16,9 @@ from ansible.errors import AnsibleError
 from ansible.module_utils.parsing.convert_bool import boolean
 
 from ...module_utils._text import one_line
-from .._drain.plan import NOTHING
+from .._ansible import is_there
+from .._drain.plan import NOTHING, Plan
+from .._preflight import missing_collections, needed_collections
 from .drain_run import Drained
 from .host_variables import HostVariables, Reach
 
@@ -45,8 +47,15 @@ def drained(action: Any, host: str, name: str, given: dict[str, Any], trouble: s
         options.update(job=str(said["job"]), whose=str(said["whose"]), unmarked=boolean(said["unmarked"]))
         if not trouble:
             plan = variables["__drain_planned"]
-            trouble = f"{host}: {'. '.join(plan['errors'])}." if plan["errors"] else ""
             is_windows, reach = not variables.is_linux, variables.drain_reach
+            trouble = f"{host}: {'. '.join(plan['errors'])}." if plan["errors"] else _lacks(host, plan, is_windows)
     except AnsibleError as error:
         trouble = one_line(error, 1000)
     return Drained({**options, "trouble": trouble}, plan, reach, is_windows)
+
+
+def _lacks(host: str, plan: Plan, is_windows: bool) -> str:
+    """The collections that are not there, as sentences: without a module that a later step calls, undoing would fail as well."""
+    needed = needed_collections(plan["steps"], is_windows)
+    found = list(missing_collections({name: [host] for name in needed}, is_there))
+    return " ".join([*found, "Nothing was changed."]) if found else ""

@@ -28,6 +28,16 @@ def collections_path():
     return os.pathsep.join(folders)
 
 
+def only_ours():
+    """The folder of this collection, which has no other."""
+    (folder,) = [
+        folder
+        for folder in collections_path().split(os.pathsep)
+        if pathlib.Path(folder, "ansible_collections", "cloudops", "azure_maintenance").is_dir()
+    ]
+    return folder
+
+
 @contextlib.contextmanager
 def emulator(folder, scenario, *options):
     """An emulator that plays a scenario; yields the addresses of its metadata service and of its control API."""

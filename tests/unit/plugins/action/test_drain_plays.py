@@ -11,7 +11,7 @@ import sys
 
 import pytest
 
-from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.action.playing import playbook
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.action.playing import only_ours, playbook
 
 HOST = f"web1 ansible_connection=local ansible_python_interpreter={sys.executable}\n"
 PLAY = """
@@ -38,6 +38,24 @@ def test_a_misspelt_variable_is_refused(tmp_path):
     printed, status = playbook(tmp_path, tmp_path / "play.yml", HOST, variables, COLUMNS="100000")
     assert status == 2 and "no variable drain_stepps (did you mean 'drain_steps'?)" in printed, printed
     assert not (tmp_path / "marks").exists()
+
+
+@pytest.mark.parametrize("options", [(), ("--check",)])
+@pytest.mark.parametrize("tasks_from", ["prepare", "recover"])
+def test_a_collection_that_a_later_step_needs_is_missed_before_the_first(tmp_path, tasks_from, options):
+    play = PLAY.replace("roles: [cloudops.azure_maintenance.drain]", "tasks: [TASK]")
+    task = f"{{ansible.builtin.include_role: {{name: cloudops.azure_maintenance.drain, tasks_from: {tasks_from}}}}}"
+    (tmp_path / "play.yml").write_text(play.replace("TASK", task))
+    steps = [
+        {"type": "command", "do": ["touch", str(tmp_path / "drained")]},
+        {"type": "haproxy", "load_balancers": ["web1"], "socket": str(tmp_path / "none")},
+    ]
+    variables = {"drain_steps": steps, "azure_maintenance_folder": str(tmp_path / "marks")}
+    alone = dict(ANSIBLE_COLLECTIONS_PATH=only_ours(), PYTHONPATH=only_ours(), COLUMNS="100000")
+    printed, status = playbook(tmp_path, tmp_path / "play.yml", HOST, variables, *options, **alone)
+    assert status == 2 and "The collection community.general, required by web1, is not installed" in printed, printed
+    assert "Nothing was changed." in printed
+    assert not (tmp_path / "drained").exists() and not (tmp_path / "marks").exists()
 
 
 HOSTS = "".join(

@@ -4,7 +4,6 @@
 """How a run of role maintain begins, by ansible-playbook, with no other collection than ours."""
 
 import json
-import os
 import pathlib
 import re
 import sys
@@ -13,8 +12,8 @@ import pytest
 
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.action.mixed import journal_of, scenario
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.action.playing import (
-    collections_path,
     emulator,
+    only_ours,
     playbook,
 )
 
@@ -45,16 +44,6 @@ PLAY = """
           run_once: true
 """
 WIDE = {"COLUMNS": "100000"}  # before ansible-core 2.19 warnings are wrapped
-
-
-def only_ours():
-    """The folder of this collection, which has no other."""
-    (folder,) = [
-        folder
-        for folder in collections_path().split(os.pathsep)
-        if pathlib.Path(folder, "ansible_collections", "cloudops", "azure_maintenance").is_dir()
-    ]
-    return folder
 
 
 class Began:

@@ -9,7 +9,8 @@ import types
 
 import pytest
 
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._tasks import beginning, given
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._ansible import is_there
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._tasks import given
 
 
 @pytest.mark.parametrize("strategy", ["linear", "debug"])
@@ -31,5 +32,5 @@ def test_the_strategy_is_that_of_the_play():
 
 
 def test_collections_that_are_there():
-    assert beginning.is_there("cloudops.azure_maintenance")
-    assert not beginning.is_there("cloudops.nosuch") and not beginning.is_there("nosuch.nosuch")
+    assert is_there("cloudops.azure_maintenance")
+    assert not is_there("cloudops.nosuch") and not is_there("nosuch.nosuch")
