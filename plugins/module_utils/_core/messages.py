@@ -59,8 +59,8 @@ REASONS: Dict[str, Row] = {
     ),
     "status": Row(
         "its status {words} is not one that can be approved",
-        "by itself, when it is Scheduled",
-        "by itself, when it is Scheduled",
+        "by itself, when it disappears from the document, or is Scheduled",
+        "by itself, when it disappears from the document, or is Scheduled",
     ),
     "not_before": Row("its not-before has come: it starts by itself", _AT_NOT_BEFORE, _AT_NOT_BEFORE),
     # of the policy, the options and what people have said
@@ -90,7 +90,7 @@ REASONS: Dict[str, Row] = {
     ),
     "unknown_machines": Row(
         "it also affects {subject}, which this run knows nothing about{words}",
-        "run maintain for these machines as well, or set maintain_allow_unknown to true",
+        "run maintain for these machines as well; where they are gone, or nothing has to be prepared on them, set maintain_allow_unknown to true",
         "run maintain for all of its machines",
     ),
     "not_in_inventory": Row(
@@ -120,6 +120,11 @@ REASONS: Dict[str, Row] = {
         "by itself, when that time is over",
         "by itself, when that time is over",
     ),
+    "first_polls": Row(
+        "waiting {subject} from the first poll on, as another machine's event may have ended just before ({words} elapsed)",
+        "by itself, when that time is over",
+        "by itself, when that time is over",
+    ),
     "unreadable_entry": Row(
         "the document{of} has an event that can't be read, which may be another machine's",
         "by itself, when that entry has disappeared from the document; the playbook status shows it",
@@ -137,7 +142,11 @@ REASONS: Dict[str, Row] = {
         "correct azure_maintenance_resource_name",
         "correct azure_maintenance_resource_name",
     ),
-    "unreachable": Row("{which} can't be reached: {words}", "by itself, when it answers again", _NEXT_POLL),
+    "unreachable": Row(
+        "{which} can't be reached: {words}",
+        "by itself, when it answers again; where it is gone, take it out of the inventory, and set maintain_allow_unknown to true",
+        _NEXT_POLL,
+    ),
     "no_steps": Row(
         "{which} has no steps, and maintain_require_steps is true: say in drain_steps how to take it out of service",
         "set drain_steps, or maintain_require_steps to false",

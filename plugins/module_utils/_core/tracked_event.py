@@ -134,12 +134,14 @@ def polled(
     at: float,
     approved: Collection[str] = (),
     concerns: Callable[[Event], bool] = lambda event: True,
+    rebooted: Collection[str] = (),
 ) -> Dict[str, TrackedEvent]:
     """All events after the polls of one tick.
 
     :arg at: when the tick ended
     :arg approved: keys of the events that may have been approved: these could start at any time
     :arg concerns: whether an event that was not known is tracked
+    :arg rebooted: keys of the approved events whose machine was rebooted since: a Reboot that is gone then took place
     """
     polls = sorted(polls, key=lambda poll: poll.got)
     shown: Dict[str, List[Tuple[Poll, Event]]] = {}
@@ -148,7 +150,8 @@ def polled(
             if key in known or concerns(event):
                 shown.setdefault(key, []).append((poll, event))
     found = {
-        key: tracked if key in shown else _lacked(tracked, polls, at, key in approved) for key, tracked in known.items()
+        key: tracked if key in shown else _lacked(tracked, polls, at, key in approved, key in rebooted)
+        for key, tracked in known.items()
     }
     for key, showing in shown.items():
         found[key] = _seen(known.get(key) or _new(*showing[0]), showing, polls)
@@ -262,7 +265,9 @@ def _timed(tracked: TrackedEvent, polls: Iterable[Poll]) -> TrackedEvent:
 # ---- not shown ----
 
 
-def _lacked(tracked: TrackedEvent, polls: Iterable[Poll], at: float, is_approved: bool) -> TrackedEvent:
+def _lacked(
+    tracked: TrackedEvent, polls: Iterable[Poll], at: float, is_approved: bool, has_rebooted: bool
+) -> TrackedEvent:
     """No document of this tick shows it."""
     for poll in polls:
         if tracked.gone is not None or poll.observer not in tracked.sightings:
@@ -275,11 +280,11 @@ def _lacked(tracked: TrackedEvent, polls: Iterable[Poll], at: float, is_approved
             blind = max(tracked.blind + poll.unwatched, _gap(tracked, poll))
             tracked = tracked._replace(blind=blind)
         else:
-            tracked = _missed(tracked, poll, at, is_approved)
+            tracked = _missed(tracked, poll, at, is_approved, has_rebooted)
     return tracked
 
 
-def _missed(tracked: TrackedEvent, poll: Poll, at: float, is_approved: bool) -> TrackedEvent:
+def _missed(tracked: TrackedEvent, poll: Poll, at: float, is_approved: bool, has_rebooted: bool) -> TrackedEvent:
     """Two polls of one observer, some seconds apart, that lack what it was shown show that it is gone."""
     gap = max(_gap(tracked, poll), poll.unwatched)
     tracked = tracked._replace(blind=max(tracked.blind, gap))
@@ -297,7 +302,9 @@ def _missed(tracked: TrackedEvent, poll: Poll, at: float, is_approved: bool) -> 
     tracked = tracked._replace(sightings=sightings)
     if absent is None or poll.asked - absent < GONE_APART:
         return tracked
-    return tracked._replace(gone=at, outcome=_outcome(tracked, poll.got, is_approved))
+    took_place = has_rebooted and tracked.event.reboots_machines
+    outcome = lifecycle.COMPLETED if took_place else _outcome(tracked, poll.got, is_approved)
+    return tracked._replace(gone=at, outcome=outcome)
 
 
 def _gap(tracked: TrackedEvent, poll: Poll) -> float:

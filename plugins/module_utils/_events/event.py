@@ -93,6 +93,11 @@ class Event(NamedTuple):
         """Whether it only pauses its machines: where one was rebooted, that was something else."""
         return self.event_type.lower() == "freeze"
 
+    @property
+    def reboots_machines(self) -> bool:
+        """Whether its machines are rebooted by it, and there again afterwards."""
+        return self.event_type.lower() in ("reboot", "redeploy")
+
     def affects(self, resource_name: Optional[str]) -> bool:
         """Whether the machine of this name is listed: the whole name, in whatever case."""
         name = (resource_name or "").lower()

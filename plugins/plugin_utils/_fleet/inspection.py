@@ -228,8 +228,13 @@ def _as_own(mark: dict[str, Any] | None, key: str) -> dict[str, Any] | None:
 # ---- words ----
 
 
+def may_come(event: Mapping[str, Any]) -> bool:
+    """Whether it has a status with which it is still to come: one that Azure has cancelled starts never."""
+    return (event["status"] or "scheduled").lower() in ("scheduled", "advisory")
+
+
 def event_words(event: Mapping[str, Any]) -> str:
     """An event as it is shown: ``Reboot A-1 (Scheduled, in 300 s)``"""
-    when = "" if event.get("notice") is None else seconds_until(event["notice"])
+    when = "" if event.get("notice") is None or not may_come(event) else seconds_until(event["notice"])
     how = ", ".join(words for words in (event["status"] or "status unknown", when) if words)
     return f"{event['type'] or 'Event'} {event['id']} ({how})"

@@ -147,7 +147,11 @@ def _note_prepared(record: Record, machine: MachineState, at: float) -> None:
         if entry and entry["gone"] is None and not _counts(entry, machine):
             entry["prepared"][host] = _result(machine, _DO, True, "", machine["begun"], at)
             entry["restarted"].pop(host, None)
-            happened(record, at, "prepared", _in_seconds(host, entry["prepared"][host]), key, host)
+            words = _in_seconds(host, entry["prepared"][host])
+            if host in entry["unprepared"]:  # what was begun goes on to its limits, but the event has met it in service
+                happened(record, at, "too late", f"{words}, after the event had reached it", key, host)
+            else:
+                happened(record, at, "prepared", words, key, host)
 
 
 def _counts(entry: EventState, machine: MachineState) -> bool:

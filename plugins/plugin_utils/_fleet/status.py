@@ -23,7 +23,7 @@ from ...module_utils._steps.sequence import (
     WAITING,
 )
 from ...module_utils._text import duration, listed, one_line, seconds_until
-from .inspection import Asked, Inspection, inspected
+from .inspection import Asked, Inspection, inspected, may_come
 from .reports import by_reason, counted
 
 _STEPS = {
@@ -132,9 +132,10 @@ def _waits(said: Sequence[str] | None) -> list[str]:
 
 
 def _seen(event: Mapping[str, Any]) -> str:
-    when = (
-        f"{seconds_until(event['notice'])} ({event['not_before']})" if event["notice"] is not None else "no time given"
-    )
+    when = "no time given"
+    if event["notice"] is not None:
+        at = event["not_before"]
+        when = f"{seconds_until(event['notice'])} ({at})" if may_come(event) else f"not before {at}"
     whom = "this machine" if event["affects_self"] else listed(event["resources"])
     what = f"{event['type'] or 'Event'} {event['status'] or '(status unknown)'}"
     return f"{what}, {when}, {event['source'] or 'source unknown'}, affects {whom}, id {event['id']}"

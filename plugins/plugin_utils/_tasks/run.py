@@ -86,10 +86,12 @@ def _marked(record: Record) -> list[str]:
 def _first_mark_words(record: Record, marked: Sequence[str]) -> str:
     """Said while it can be said: nothing runs after an interruption."""
     is_real = all(is_made_for_azure(record["hosts"][host]["mark"] or {}) for host in marked)
-    rehearsed = (
-        "" if is_real else " (A rehearsal does not: rehearse with -e rehearse_state=absent recovers its machines.)"
+    then = (
+        "begin the same command again: it goes on by the marks"
+        if is_real
+        else "rehearse with -e rehearse_state=absent recovers its machines by their marks"
     )
     return (
-        f"{listed(marked)}: marked by {record['run']['run']}, and being taken out of service. If this run is interrupted, begin the same command "
-        f"again: it goes on by the marks, which playbook cloudops.azure_maintenance.status shows.{rehearsed}"
+        f"{listed(marked)}: marked by {record['run']['run']}, and being taken out of service. If this run is interrupted, {then}, which playbook "
+        "cloudops.azure_maintenance.status shows."
     )

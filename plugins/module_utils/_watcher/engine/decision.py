@@ -48,12 +48,15 @@ def keys_of_others(document: Document, name: str) -> FrozenSet[str]:
     return frozenset([event.key for event in of_others(document, name)] + [entry.key for entry in document.unusable])
 
 
-def not_its_turn(event: Event, document: Document, name: str, quiet: float, after: float) -> Optional[Reason]:
+def not_its_turn(
+    event: Event, document: Document, name: str, quiet: float, after: float, others_left: bool
+) -> Optional[Reason]:
     """Why it is not the event's turn; None when it is.
 
     :arg name: of this machine
     :arg quiet: seconds for which nothing of another machine's has left the document
     :arg after: seconds that have to pass after that
+    :arg others_left: whether something has left it then; else nobody had polled before
     """
     others = [other for other in of_others(document, name) if other.key != event.key]
     struck = [other for other in others if other.has_started]
@@ -65,7 +68,8 @@ def not_its_turn(event: Event, document: Document, name: str, quiet: float, afte
     if document.unusable:
         return Reason("unreadable_entry")
     if quiet < after:
-        return Reason("cooldown", f"{after:.0f} s", f"{quiet:.0f} s", f"by itself in {after - quiet:.0f} s")
+        code = "cooldown" if others_left else "first_polls"
+        return Reason(code, f"{after:.0f} s", f"{quiet:.0f} s", f"by itself in {after - quiet:.0f} s")
     return None
 
 
@@ -190,7 +194,7 @@ def _lasting(here: Snapshot, life: MachineEvent, decision: Decision, left: float
     if here.document is None:
         found.append(Reason("no_document"))
     else:
-        turn = not_its_turn(life.event, here.document, here.name, here.quiet, facts.settings.cooldown)
+        turn = not_its_turn(life.event, here.document, here.name, here.quiet, facts.settings.cooldown, here.others_left)
         found += [turn] if turn else []
     return found
 

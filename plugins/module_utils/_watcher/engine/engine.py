@@ -52,7 +52,7 @@ class Engine:
             self._known = unpacked(self._remembered, facts.moment, facts.now) or Recollection()
         mark = own_mark(facts)
         self._recall(facts, mark)
-        self._take_look(facts)
+        self._take_look(facts, mark)
         here = self._here(facts, mark)
         for key, life in here.lives.items():
             here.lives[key] = judged(here, life)
@@ -85,7 +85,7 @@ class Engine:
                 kind = types.get(key, "")
                 self._known.lives[key] = engine_state.recalled(event_id, kind, name, note, facts.now)
 
-    def _take_look(self, facts: Facts) -> None:
+    def _take_look(self, facts: Facts, mark: MarkView) -> None:
         """What the last answer says of this machine's events, and of whether others are out."""
         polled, known = facts.polled, self._known
         name = facts.identity.name if facts.identity else ""
@@ -96,20 +96,26 @@ class Engine:
             return  # an empty answer is no document
         self._reckoning = reckoned(polled, facts.moment, facts.now)
         gap = self._gap(polled)
-        self._take_poll(_poll(polled, known.lives, self._reckoning.wall, gap), name, facts.now)
+        has_rebooted = mark.owner == OURS and mark.boot_id not in ("", facts.moment.boot_id)
+        self._take_poll(_poll(polled, known.lives, self._reckoning.wall, gap), name, facts.now, has_rebooted)
         # Until the name was known all events counted as others'; its own do not leave by its becoming known.
+        known.others_left = bool(polled.document.lacks(known.others)) or (known.others_left and gap <= UNBROKEN)
         if gap > UNBROKEN or polled.document.lacks(known.others):
             known.quiet_since = polled.at
         known.name = name or known.name
         self._polled, known.polled_at, known.date = polled, polled.at, polled.date
         known.others = keys_of_others(polled.document, known.name)
 
-    def _take_poll(self, poll: Poll, name: str, now: float) -> None:
-        """What a document makes of the machine's events."""
+    def _take_poll(self, poll: Poll, name: str, now: float, has_rebooted: bool) -> None:
+        """What a document makes of the machine's events.
+
+        :arg has_rebooted: whether the machine was rebooted since it was prepared
+        """
         lives = self._known.lives
         before = {key: life.tracked for key, life in lives.items()}
         approved = [key for key, life in lives.items() if life.approved]
-        after = polled(before, [poll], now, approved, lambda event: bool(name) and event.affects(name))
+        rebooted = [key for key in approved if has_rebooted and lives[key].is_recalled]
+        after = polled(before, [poll], now, approved, lambda event: bool(name) and event.affects(name), rebooted)
         for key, tracked in after.items():
             lives[key] = engine_state.followed(lives[key], tracked) if key in lives else engine_state.begun(tracked)
 
@@ -127,7 +133,8 @@ class Engine:
         document = self._polled.document if self._polled else None
         known = self._known
         asked = self._polled.asked if self._polled else known.polled_at
-        return Snapshot(facts, wall, mark, known.lives, document, known.polled_at, asked, facts.now - known.quiet_since)
+        quiet = facts.now - known.quiet_since
+        return Snapshot(facts, wall, mark, known.lives, document, known.polled_at, asked, quiet, known.others_left)
 
     def _follow(self, here: Snapshot) -> Optional[Progress]:
         """What all that means for the events and their outage; None while nobody knows whose the mark is."""

@@ -164,7 +164,8 @@ class Recollection:
     """Moments are of the clock that nobody sets.
 
     lives: this machine's events, by key; polled_at: when the last document came; date: the Unix time of that answer, where it said that;
-    others: keys of the events of other machines in it; quiet_since: since when none of them has left; reported: what was said of the
+    others: keys of the events of other machines in it; quiet_since: since when none of them has left; others_left:
+    whether one did then, or nobody had polled before; reported: what was said of the
     machine itself, by what it is about; name: the last that was known of this machine, which only serves to leave out its own events
     from those of others
     """
@@ -175,6 +176,7 @@ class Recollection:
         self.date: Optional[float] = None
         self.others: FrozenSet[str] = frozenset()
         self.quiet_since = 0.0
+        self.others_left = False
         self.begun = Begun()
         self.tried = Try()
         self.answered: Optional[float] = None  # when the last answer of the machine program came; of this process alone
@@ -193,6 +195,7 @@ class Recollection:
             "date": self.date,
             "others": sorted(self.others),
             "quiet_since": self.quiet_since,
+            "others_left": self.others_left,
             "begun": dict(self.begun._asdict(), keys=sorted(self.begun.keys)),
             "tried": dict(self.tried._asdict()),
             "reported": dict(self.reported),
@@ -213,6 +216,7 @@ def unpacked(data: Mapping[str, Any], moment: Moment, now: float) -> Optional[Re
         found.date = data["date"]
         found.others = frozenset(data["others"])
         found.quiet_since = data["quiet_since"] + shift
+        found.others_left = bool(data.get("others_left"))
         found.begun = Begun(**dict(data["begun"], keys=frozenset(data["begun"]["keys"])))
         tried = Try(**data["tried"])
         found.tried = tried._replace(at=tried.at + shift)

@@ -96,6 +96,7 @@ class Snapshot(NamedTuple):
     polled_at: Optional[float]  # when it came
     asked: Optional[float]  # when it was asked for
     quiet: float  # seconds for which nothing of another machine's has left the document
+    others_left: bool  # whether something of another machine's did before that; False where nobody had polled
 
     @property
     def now(self) -> float:

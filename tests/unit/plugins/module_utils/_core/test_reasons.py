@@ -83,6 +83,13 @@ CASES = {
         ITSELF,
         ITSELF,
     ),
+    "first_polls": (
+        "120 s",
+        "5 s",
+        "waiting 120 s from the first poll on, as another machine's event may have ended just before (5 s elapsed)",
+        ITSELF,
+        ITSELF,
+    ),
     "unreadable_entry": (
         "web1",
         "",

@@ -16,9 +16,9 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_ut
 OWN = event({"id": "E5", "in": 900, "on": ["VM1"]})
 
 
-def why(*others, quiet=120.0, unusable=()):
+def why(*others, quiet=120.0, unusable=(), others_left=True):
     document = Document(1, (OWN, *(event(dict({"on": ["vm2"]}, **other)) for other in others)), tuple(unusable))
-    found = not_its_turn(OWN, document, "vm1", quiet, 120.0)
+    found = not_its_turn(OWN, document, "vm1", quiet, 120.0, others_left)
     return sentence(found) if found else ""
 
 
@@ -56,6 +56,9 @@ def test_what_can_t_be_read_may_be_under_way():
 
 def test_after_another_s_has_left_a_while_passes():
     assert why(quiet=119.9).startswith("waiting 120 s after another machine's last event (")
+    assert why(quiet=5.0, others_left=False) == (
+        "waiting 120 s from the first poll on, as another machine's event may have ended just before (5 s elapsed)"
+    )
 
 
 def test_an_event_that_lists_others_too_is_others():

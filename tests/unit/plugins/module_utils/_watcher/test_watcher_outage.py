@@ -211,3 +211,19 @@ def test_of_several_types_all_steps_are_done_each_once_hooks_by_name_first():
     assert steps_of(steps, ("freeze",)) == general
     assert steps_of(steps, ()) == general
     assert steps_of({}, ("freeze",)) == ()
+
+
+def test_a_watcher_that_has_just_begun_waits_after_no_event_that_never_was():
+    story, others = Story({"cooldown": 120.0}, alone_since=None), {"id": "E9", "in": 900, "on": ["vm2"]}
+    seen = []
+    for tick in (
+        {"at": 0, "document": [dict(E1, **{"in": 5000})]},
+        {"at": 8, "restart": "watcher"},
+        {"at": 130, "gap": True, "document": [dict(E1, **{"in": 4870})]},
+        {"at": 135, "document": [dict(E1, **{"in": 4865}), others]},
+        {"at": 140, "document": [dict(E1, **{"in": 4860})]},
+        {"at": 145},
+    ):
+        story.tick(tick)
+        seen.append([reason.code for reason in story.handling.decisions["E1"].reasons][:1])
+    assert seen == [["first_polls"]] * 3 + [["comes_first"]] + [["cooldown"]] * 2

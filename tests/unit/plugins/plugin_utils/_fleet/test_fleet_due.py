@@ -62,6 +62,12 @@ def test_what_was_begun_in_time_has_no_more_time_than_that():
     run.until(lambda: run["web1"].mark is not None)
     run.until(lambda: run.at > 60)
     assert {request["left"] for at, request in run["web1"].asked if request["do"] == "go" and at > 50} == {0.0}
+    run.show(started(event()))
+    run.until(lambda: run.prepared("web1"))
+    run.tick()
+    said = [line.split()[1:] for line in run.timeline.splitlines() if " web1 " in line]
+    assert [words[0] for words in said].count("UNPREPARED") == 1 and ["too", "late"] in [words[:2] for words in said]
+    assert "prepared" not in [words[0] for words in said]
 
 
 # ---- what takes its machines away ----

@@ -112,6 +112,12 @@ def test_when_something_comes(seconds):
         assert_well_said(line.strip().replace("  ", " ").replace("  ", " "))
 
 
+def test_what_was_cancelled_does_not_come():
+    shown = asked_machines.event(notice=599, status="Canceled")
+    said = [event_words(shown), *status_lines([asked_machines.machine("web1", asked_machines.answer(shown))], 0.0)]
+    assert "Canceled" in said[0] and not any("in 599 s" in words for words in said)
+
+
 @pytest.mark.parametrize("words", WORDS)
 def test_failures_of_the_client(words):
     for error in (OSError(words), ValueError(words), OSError(5, words)):
