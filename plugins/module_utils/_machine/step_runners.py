@@ -17,6 +17,7 @@ from typing import Any, Dict, Iterator, Mapping, Set, Tuple, Type, Union
 from .._clock import Clock, Deadline
 from .._steps.connections import TYPE as CONNECTIONS
 from .._steps.http import TYPE as HTTP
+from .._steps.http import counted
 from .._steps.step_type import MOST, Step, Verdict, exit_words, kept_back
 from .._steps.types import HOOKS
 from .._text import one_line
@@ -197,8 +198,13 @@ def _run(step_run: StepRun) -> Dict[str, Any]:
     if not until:
         return answer_to(Verdict(True))
 
+    good = 0
+
     def poll(left: float) -> Verdict:
-        seen = _asked(step, until, min(until["request_timeout"], max(left, LAST_WORDS)))
+        nonlocal good
+        answered = _asked(step, until, min(until["request_timeout"], max(left, LAST_WORDS)))
+        seen = counted(step, step_run.direction, answered, good)
+        good = seen["good"]
         return HTTP.judges["until"](step, step_run.direction, seen)
 
     return answer_to(poll_until_done(until["interval"], deadline.remaining(), poll), secret=step["no_log"])

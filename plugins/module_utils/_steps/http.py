@@ -37,6 +37,7 @@ _UNTIL = {
         },
         "interval": {"type": "int", "default": 2},
         "request_timeout": {"type": "int", "default": 5},
+        "in_a_row": {"type": "int", "default": 1},
     },
 }
 
@@ -78,6 +79,10 @@ def _complete(step: Step, host: Host, system: str) -> Words:
             until["headers"] = headers
             for key in ("interval", "request_timeout"):
                 at_least_one(until[key], f"{direction}.until.{key}")
+            if until["in_a_row"] < 1:
+                raise StepError(
+                    f"{direction}.until.in_a_row is {until['in_a_row']}; it is a number of answers, at least 1"
+                )
             words[direction] += f" and wait until {_bare_url(until['url'])} says so"
     return Words(subjects.get("do") or subjects["undo"], words.get("do", ""), words.get("undo", ""))
 
@@ -115,8 +120,27 @@ def _interval(step: Step, direction: str) -> int:
     return int(until.get("interval", 1))
 
 
+def counted(step: Step, direction: str, answer: TaskResult, before: int) -> TaskResult:
+    """An answer, with how many good ones in a row it is the last of.
+
+    :arg before: how many there were before it
+    """
+    return dict(answer, good=before + 1 if _judged(step, direction, answer).done else 0)
+
+
 def _says_so(step: Step, direction: str, result: TaskResult) -> Verdict:
-    """Whether an answer is the one that is waited for."""
+    """Whether answers are those that are waited for."""
+    verdict, wanted = _judged(step, direction, result), step[direction]["until"].get("in_a_row", 1)
+    good = result.get("good", 1)
+    if not verdict.done or wanted == 1:
+        return verdict
+    if good < wanted:
+        return Verdict(False, problem=f"{good} of {wanted} good answers in a row")
+    return verdict._replace(note=f"{verdict.note}, {wanted} times in a row")
+
+
+def _judged(step: Step, direction: str, result: TaskResult) -> Verdict:
+    """Whether an answer is a good one."""
     until = step[direction]["until"]
     status = result.get("status_code", result.get("status"))
     content = result.get("content")

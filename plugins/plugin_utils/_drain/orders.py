@@ -151,7 +151,7 @@ def look(
         return {"changed": False, "outcome": job["failed"], "job": job}
     seen = WAYS[step["type"]].look(hand, job, noted)
     outcome, known = elsewhere.outcome(hand, seen.result, seen.about), seen.job
-    if is_job(seen.job) and seen.job["is_over"] and seen.job != job:
+    if is_job(seen.job) and seen.job["is_over"] and not (is_job(job) and job["is_over"]):
         mark = answer["mark"]
         # Role drain by itself is two runs, one that prepares and one that recovers.
         remove(hand, seen.job, elsewhere.done_before(hand, mark, jobs), call, mark["holder"].get("kind") != "drain")

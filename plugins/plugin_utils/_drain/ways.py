@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ...module_utils._steps.http import counted
 from ...module_utils._steps.services import states_of_iis
 from ...module_utils._steps.step_type import Step, TaskResult
 from ...module_utils._text import listed
@@ -60,7 +61,9 @@ def _http(hand: AtHand, job: Any, call: Call) -> Seen:
     seen = followed(hand, job, call, _http_request(step, part, seconds_of(hand)))
     if hand["awaited"] or not part.get("until") or "went_wrong" in seen.result or not has_ended(seen.result):
         return seen
-    return Seen(call(_http_question(step, part["until"])), ["until"], seen.job)
+    # The job also has how many good answers in a row there have been so far
+    came = counted(step, hand["direction"], call(_http_question(step, part["until"])), (job or {}).get("good", 0))
+    return Seen(came, ["until"], dict(seen.job, good=came["good"]))
 
 
 def _http_request(step: Step, part: Mapping[str, Any], seconds: int) -> Order:

@@ -173,6 +173,20 @@ def test_it_is_asked_until_it_says_so(doing, application, rests):
     assert all(one["headers"]["x-mine"] == "yes" for one in asked)
 
 
+def test_several_good_answers_in_a_row(doing, application, rests):
+    steady = {
+        "url": application.url + "/jobs",
+        "json": {"path": "state.jobs", "equals": 0},
+        "interval": 1,
+        "in_a_row": 3,
+    }
+    progress = doing.did(do={"url": application.url + "/drain", "until": steady})
+    assert progress == Progress(DONE, "status 200, state.jobs = 0, 3 times in a row")
+    assert len(application.asked()) == 1 + 4 + 2
+    progress = doing.did(do={"url": application.url + "/drain", "until": dict(steady, interval=60)}, limit=70)
+    assert progress == Progress(FAILED, "2 of 3 good answers in a row")
+
+
 def test_it_gives_up_with_what_it_last_saw(doing, application, rests):
     never = {"url": application.url + "/status/503", "contains": "well", "interval": 60}
     progress = doing.did(do={"url": application.url + "/drain", "until": never}, limit=170)

@@ -78,6 +78,11 @@ def test_seconds_are_at_least_one(key):
         completed("http", do={"url": APP, "until": {key: 0}})
 
 
+def test_answers_in_a_row_are_at_least_one():
+    with pytest.raises(StepError, match="do.until.in_a_row is 0; it is a number of answers, at least 1"):
+        completed("http", do={"url": APP, "until": {"in_a_row": 0}})
+
+
 # An answer that is waited for
 
 

@@ -326,6 +326,17 @@ def test_a_request_and_then_the_question_whether_the_application_says_so(system,
     assert others.used == [module] and others.removed == []  # that it has ended is known
 
 
+@pytest.mark.parametrize("system", ["linux", "windows"])
+def test_a_bad_answer_between_good_ones_has_them_counted_anew(system):
+    raw = {"type": "http", "do": {"url": "http://a/", "until": {"in_a_row": 2}}, "undo": {"url": "http://a/"}}
+    others = Others(raw if system == "windows" else dict(raw, delegate_to="lb1"), system)
+    good, bad = {"status": 200, "status_code": 200}, {"status": 503, "status_code": 503}
+    others.look({"ansible_job_id": "j1"}, GOES_ON, begun=True)
+    found = [others.look({**ENDED, **good}, good)] + [others.look(answer) for answer in (bad, good, good)]
+    assert [one["outcome"]["state"] for one in found] == ["pending"] * 3 + ["done"]
+    assert found[0]["outcome"]["note"] == "1 of 2 good answers in a row"
+
+
 def test_a_request_that_is_refused_is_the_end_of_it():
     others = Others({"type": "http", "do": {"url": "http://a/", "until": {}}, "delegate_to": "lb1"})
     found = others.look(
