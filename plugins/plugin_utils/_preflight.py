@@ -20,7 +20,7 @@ from ..module_utils._text import listed, one_line
 from ._fleet.marks import has_steps, holder_words, lacks_steps, no_steps, watcher_prepares, whose
 from ._fleet.reports import by_reason, counted
 from ._fleet.schema import MachineState, Record
-from ._fleet.scopes import can_look, members, sentinels
+from ._fleet.scopes import can_look, members, sentinels, wrong_scopes
 
 CLOCKS = 30.0
 """Seconds by which a machine's clock may differ from the controller's."""
@@ -66,7 +66,7 @@ def warnings(
     :arg delegates: what came of asking each machine that does steps for others: a result with ``host``
     """
     found: list[str] = []
-    for find in (_unwatched, _contradictions, _wrong_scopes, _marks):
+    for find in (_unwatched, _contradictions, _scopes, _marks):
         found += find(record, at)
     found += _of_answers(asked)
     found += _of_balancers(asked, balancers)
@@ -238,27 +238,8 @@ def _contradictions(record: Record, at: float) -> Iterator[str]:
         yield from (sentence for sentence in (machine["aside"], machine["contradiction"]) if sentence)
 
 
-def _wrong_scopes(record: Record, at: float) -> Iterator[str]:
-    placed: dict[str, set[str]] = {}
-    for scope, hosts in members(record).items():
-        machines = [record["hosts"][host] for host in hosts]
-        declared = any(machine["declared_scope"] for machine in machines)
-        groups = {machine["placement_group"] for machine in machines if machine["placement_group"]}
-        for group in groups if declared else ():
-            placed.setdefault(group, set()).add(scope)
-        shows = {tuple(machine["shows"]) for machine in machines if machine["looked"] is not None}
-        if len(shows) > 1 or len(groups) > 1:
-            yield (
-                f"The machines of scope {scope!r} ({listed(hosts)}) "
-                f"{'are shown different events' if len(shows) > 1 else 'are in several placement groups'}, so they may not be one scope: "
-                "see azure_maintenance_scope."
-            )
-    for group, scopes in placed.items():
-        if len(scopes) > 1:
-            yield (
-                f"The placement group {group} is one scope to Azure, and azure_maintenance_scope makes it {listed(sorted(scopes))}: "
-                "each is polled separately. Check whether that is intended."
-            )
+def _scopes(record: Record, at: float) -> Iterator[str]:
+    return wrong_scopes(record)
 
 
 def _marks(record: Record, at: float) -> Iterator[str]:

@@ -21,7 +21,14 @@ from .._operations.options import INFO_DEFAULTS, approve_options, info_options
 from .fence import Fence
 from .mark import Fenced, NotWritten
 
-LEAVES = {"resource_name": "name", "placement_group": "placementGroupId", "vm_id": "vmId", "priority": "priority"}
+LEAVES = {
+    "resource_name": "name",
+    "placement_group": "placementGroupId",
+    "vm_id": "vmId",
+    "priority": "priority",
+}
+DOMAIN = {"zone": "zone", "fault_domain": "platformFaultDomain"}
+"""What is only asked for where somebody goes by it: the service answers five requests a second."""
 THROTTLED = 1.1
 """Seconds after which a machine that has asked too often may ask again: the limit is one of requests a second (spec, section 3)."""
 AGES = ("began", "since", "asked", "age")
@@ -56,12 +63,16 @@ class ImdsRequests:
         self._caller = caller
         self._why_in_service = why_in_service
 
-    def hello(self) -> Dict[str, Any]:
-        """Who the machine is, as far as its metadata service says."""
-        answer: Dict[str, Any] = dict.fromkeys(LEAVES, "")
+    def hello(self, request: Mapping[str, Any]) -> Dict[str, Any]:
+        """Who the machine is, as far as its metadata service says.
+
+        :arg request: with ``domain`` also where it is
+        """
+        leaves = {**LEAVES, **(DOMAIN if request.get("domain") else {})}
+        answer: Dict[str, Any] = dict.fromkeys(leaves, "")
         problems: List[str] = []
         client = Client(self._transport, self._options.get("endpoint") or INFO_DEFAULTS["endpoint"], clock=self._clock)
-        for name, leaf in LEAVES.items():
+        for name, leaf in leaves.items():
             try:
                 answer[name] = self._text(client, leaf)
             except ScheduledEventsError as error:

@@ -117,7 +117,7 @@ class Performance:
         if do in ("hello", "look", "approve"):
             imds = self._imds_requests()
             answer: Dict[str, Any] = (
-                imds.hello() if do == "hello" else imds.poll(request) if do == "look" else imds.approve(request)
+                imds.hello(request) if do == "hello" else imds.poll(request) if do == "look" else imds.approve(request)
             )
             return answer
         if do == "ready":

@@ -88,10 +88,14 @@ def limit_of(max_unavailable: str, size: int) -> int:
 class _Group:
     """A capacity group while its turns are given away."""
 
-    def __init__(self, name: str, members: Collection[str], limit: int) -> None:
+    def __init__(
+        self, name: str, members: Collection[str], limit: int, max_domains: int, domains: Mapping[str, str]
+    ) -> None:
         self.name = name
         self.members = frozenset(members)
         self.limit = limit
+        self.max_domains = max_domains  # 0: all
+        self._domains = domains
         self.out: set[str] = set()
         self.waiting: list[Candidate] = []  # none of them is overtaken
 
@@ -99,13 +103,22 @@ class _Group:
         return set(self.members.intersection(hosts))
 
     def has_room_for(self, hosts: Collection[str]) -> bool:
-        return len(self.out | self.of(hosts)) <= self.limit
+        return self._allows(self.out | self.of(hosts))
 
     def is_too_small_for(self, hosts: Collection[str]) -> bool:
-        return len(self.of(hosts)) > self.limit
+        return not self._allows(self.of(hosts))
+
+    def _allows(self, out: Collection[str]) -> bool:
+        """Whether so many may be out; one that does not say where it is counts as a domain of its own."""
+        in_domains = len({self._domains.get(host) or host for host in out})
+        return len(out) <= self.limit and (not self.max_domains or in_domains <= self.max_domains)
 
     def __str__(self) -> str:
-        return f"of the {len(self.members)} machines of group {self.name} at most {self.limit} may be out of service voluntarily"
+        where = f", in at most {self.max_domains} of its zones or fault domains" if self.max_domains else ""
+        return (
+            f"of the {len(self.members)} machines of group {self.name} at most {self.limit} may be out of service voluntarily"
+            f"{where}"
+        )
 
 
 def turns(
@@ -116,6 +129,8 @@ def turns(
     candidates: Sequence[Candidate],
     joined: Collection[str] = (),
     wider: Mapping[str, str] | None = None,
+    domains: Mapping[str, str] | None = None,
+    max_domains: Mapping[str, int] | None = None,
 ) -> dict[str, Turn]:
     """The turn of each candidate, by key.
 
@@ -128,8 +143,20 @@ def turns(
     :arg joined: machines that are in their group only because an event was shown to it and to them: they count as out there, but do not
         enlarge it, as it may turn out to be none; where all of it may be out, they may be, too
     :arg wider: machines of several groups that an event has joined, with a name for them together: they need room there, too
+    :arg domains: the zone or fault domain of each machine that says it, by host
+    :arg max_domains: in how many of them machines of its group may be out, by host; 0 for all
     """
-    by_name = {**_groups(groups, max_unavailable, left, joined), **_groups(wider or {}, max_unavailable, left, ())}
+    by_name = {
+        name: _Group(
+            name,
+            hosts,
+            min(_limit(max_unavailable[host], hosts, among) for host in hosts),
+            min((most for host in hosts if (most := (max_domains or {}).get(host, 0))), default=0),
+            domains or {},
+        )
+        for grouped, among in ((groups, joined), (wider or {}, ()))
+        for name, hosts in _members(grouped, left).items()
+    }
     for group in by_name.values():
         group.out = group.of(out)
     ordered = sorted(candidates, key=lambda candidate: (candidate.timeless, candidate.left, candidate.key))
@@ -160,17 +187,12 @@ def _take(turn: Turn, candidate: Candidate, touched: Sequence[_Group], going: li
             group.waiting.append(candidate)
 
 
-def _groups(
-    groups: Mapping[str, str], max_unavailable: Mapping[str, str], left: Collection[str], joined: Collection[str]
-) -> dict[str, _Group]:
+def _members(groups: Mapping[str, str], left: Collection[str]) -> dict[str, list[str]]:
     members: dict[str, list[str]] = {}
     for host, name in groups.items():
         if host not in left:
             members.setdefault(name, []).append(host)
-    return {
-        name: _Group(name, hosts, min(_limit(max_unavailable[host], hosts, joined) for host in hosts))
-        for name, hosts in members.items()
-    }
+    return members
 
 
 def _limit(max_unavailable: str, hosts: Collection[str], joined: Collection[str]) -> int:

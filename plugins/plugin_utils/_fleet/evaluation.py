@@ -31,7 +31,7 @@ from .event_terms import (
     within_hours,
 )
 from .marks import has_steps, holder_words, mark_keys, whose
-from .reports import happened, note
+from .reports import happened, note, time_of_day
 from .run_events import TAKEN, event_of, is_open, is_recalled, not_before
 from .schema import EventState, MachineState, Record
 from .scopes import can_look, joined_groups, said_scope
@@ -225,6 +225,8 @@ def give_turns(record: Record, at: float) -> None:
         list(candidates.values()),
         [host for host, machine in hosts.items() if not is_group_said(machine)],
         joined_groups(record),
+        {host: machine["domain"] for host, machine in hosts.items()},
+        {host: machine["options"]["max_domains"] for host, machine in hosts.items()},
     )
     for key, entry in record["events"].items():
         turn = found.get(key)
@@ -313,6 +315,9 @@ def who_is_out(record: Record, at: float) -> dict[str, str]:
             out[host] = f"is marked by {holder_words(machine)}"
         elif machine["lost"] or machine["answered"] is None:
             out[host] = "can't be reached"
+        elif machine["undone"] is not None and at - machine["undone"] < machine["options"]["settle"]:
+            until = time_of_day(record, machine["undone"] + machine["options"]["settle"])
+            out[host] = f"was recovered, and settles until {until}"
     for entry in record["events"].values():
         under_way = entry["started"] is not None or entry["approval"]["maybe"]
         if entry["gone"] is None and under_way:

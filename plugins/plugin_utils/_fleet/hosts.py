@@ -50,6 +50,7 @@ def new_machine(facts: HostFacts, options: HostOptions) -> MachineState:
         "resource_name": name,
         "scope": scope or facts["host"],
         "placement_group": "",
+        "domain": "",
         "split": False,
         "vm_id": "",
         "spot": False,
@@ -199,12 +200,20 @@ def take_hello(machine: MachineState, answer: Mapping[str, Any], at: float) -> N
     if name:
         machine["contradiction"] = _contradiction(machine, name)
         machine["resource_name"], machine["confirmed"] = name, True
+    machine["domain"] = domain_of(answer) or machine["domain"]
     group = answer.get("placement_group", "")
     machine["placement_group"] = group or machine["placement_group"]
     if group and not machine["declared_scope"] and not machine["split"] and machine["scope"] == machine["host"]:
         # Azure itself calls a placement group a scope; what the inventory declares wins (S4.17).
         machine["scope"] = f"placement group {group}"
     machine["known"] = machine["confirmed"] and not machine["hello_problem"]
+
+
+def domain_of(hello: Mapping[str, Any]) -> str:
+    """Where in Azure's region a machine is, as far as what fails together goes."""
+    if hello.get("zone"):
+        return f"zone {one_line(hello['zone'], 20)}"
+    return f"fault domain {one_line(hello['fault_domain'], 20)}" if hello.get("fault_domain") else ""
 
 
 def _contradiction(machine: MachineState, name: str) -> str:

@@ -42,6 +42,8 @@ _OPTIONS: dict[str, Any] = {
     "on_failure": "revert",
     "recover_timeout": 900,
     "max_unavailable": "100%",
+    "max_domains": 0,
+    "settle": 0.0,
     "hold": "wait",
 }
 
@@ -229,8 +231,8 @@ def _as_own(mark: dict[str, Any] | None, key: str) -> dict[str, Any] | None:
 
 
 def may_come(event: Mapping[str, Any]) -> bool:
-    """Whether it has a status with which it is still to come: one that Azure has cancelled starts never."""
-    return (event["status"] or "scheduled").lower() in ("scheduled", "advisory")
+    """Whether it has a status with which it comes: one that Azure has cancelled never does."""
+    return (event["status"] or "scheduled").lower() in ("scheduled", "started", "advisory")
 
 
 def event_words(event: Mapping[str, Any]) -> str:

@@ -35,6 +35,8 @@ class HostOptions(TypedDict):
     on_failure: str  # revert or hold
     recover_timeout: float  # seconds
     max_unavailable: str  # "2" or "50%": see capacity.py
+    max_domains: int  # in how many zones or fault domains machines may be out voluntarily; 0: in all
+    settle: float  # seconds that it has to be back in service before another one of its group is taken out voluntarily
     hold: str  # wait or leave
 
 
@@ -83,7 +85,7 @@ def checked_options(facts: Sequence[Mapping[str, Any]]) -> Checked:
         group = item.get("group") or item.get("scope")
         if group:
             grouped.setdefault(str(group), {})[item["host"]] = {
-                "max_unavailable": hosts[item["host"]]["max_unavailable"]
+                name: hosts[item["host"]][name] for name in ("max_unavailable", "max_domains")
             }
     for group, members in grouped.items():
         _raise(_differing(members, f"in the capacity group {group!r}", "Set it once for the group."))
@@ -187,6 +189,8 @@ _OWN: dict[str, Callable[[Any], Any]] = {
     "on_failure": _one_of("revert", "hold"),
     "recover_timeout": _number(1),
     "max_unavailable": read_max_unavailable,
+    "max_domains": _number(0, whole=True),
+    "settle": _number(0),
     "hold": _one_of("wait", "leave"),
 }
 _SAME: dict[str, Callable[[Any], Any]] = {

@@ -80,6 +80,7 @@ class MachineState(TypedDict):
     confirmed: bool  # its own metadata service has said so, not only the inventory
     scope: str
     placement_group: str
+    domain: str  # its zone, else its fault domain, for people; "" where its metadata service says neither
     split: bool  # its scope turned out to be none: it looks for itself
     vm_id: str
     spot: bool

@@ -11,7 +11,7 @@ out to be wrong, every machine looks for itself from then on.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from ...module_utils._core.tracked_event import GONE_APART
@@ -191,3 +191,37 @@ def note_splits(record: Record, splits: Iterable[Split], at: float) -> None:
         else:
             note(record, f"scope {split.scope}: differs", f"{words} They were watched one by one from then on.")
         happened(record, at, "differs", words)
+
+
+# ---- what contradicts them ----
+
+
+def wrong_scopes(record: Record) -> Iterator[str]:
+    """Sentences about scopes that can't be what the inventory says, by what the metadata services say."""
+    placed: dict[str, set[str]] = {}
+    for scope, hosts in members(record).items():
+        machines = [record["hosts"][host] for host in hosts]
+        declared = any(machine["declared_scope"] for machine in machines)
+        groups = {machine["placement_group"] for machine in machines if machine["placement_group"]}
+        for group in groups if declared else ():
+            placed.setdefault(group, set()).add(scope)
+        shows = {tuple(machine["shows"]) for machine in machines if machine["looked"] is not None}
+        if len(shows) > 1 or len(groups) > 1:
+            yield (
+                f"The machines of scope {scope!r} ({listed(hosts)}) "
+                f"{'are shown different events' if len(shows) > 1 else 'are in several placement groups'}, so they may not be one scope: "
+                "see azure_maintenance_scope."
+            )
+        zones = {machine["host"]: machine["domain"] for machine in machines if machine["domain"].startswith("zone ")}
+        if declared and not groups and len(set(zones.values())) > 1:
+            where = listed(f"{host} in {zone}" for host, zone in zones.items())
+            yield (
+                f"The machines of scope {scope!r} are in several zones ({where}), which those of an availability set never are: see "
+                "azure_maintenance_scope."
+            )
+    for group, scopes in placed.items():
+        if len(scopes) > 1:
+            yield (
+                f"The placement group {group} is one scope to Azure, and azure_maintenance_scope makes it {listed(sorted(scopes))}: "
+                "each is polled separately. Check whether that is intended."
+            )

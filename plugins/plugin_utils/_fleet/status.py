@@ -25,6 +25,7 @@ from ...module_utils._steps.sequence import (
 from ...module_utils._text import duration, listed, one_line, seconds_until
 from .inspection import Asked, Inspection, inspected, may_come
 from .reports import by_reason, counted
+from .scopes import members, wrong_scopes
 
 _STEPS = {
     DONE: "done",
@@ -64,10 +65,24 @@ def status_lines(machines: Sequence[Asked], wall: float) -> list[str]:
         lines.append(f"{host:<{width}}  {_sight(found, host):<{sights}}  {_in_short(found, host)}".rstrip())
         lines.extend(below + line for line in _below(found, host, wall, host in alone))
     lines += [f"CANNOT POLL, {counted(one.hosts)}: {one.words}" for one in why if len(one.hosts) > 1]
+    lines += _scopes(found)
     if len(reached) < len(machines):
         lost = listed(host for host in found.machines if host not in reached)
         lines.append(f"Not reached, so nothing is known of their events and marks: {lost}.")
     return lines
+
+
+def _scopes(found: Inspection) -> list[str]:
+    """Which machines are one scope, by whom, and where they are; and what contradicts that."""
+    lines = []
+    for scope, hosts in members(found.record).items():
+        machines = [found.machines[host] for host in hosts]
+        declared = any(machine["declared_scope"] for machine in machines)
+        if len(hosts) > 1 or declared:
+            by = "by the inventory" if declared else "by Azure" if machines[0]["placement_group"] else "by an event"
+            where = (f"{one['host']} ({one['domain']})" if one["domain"] else one["host"] for one in machines)
+            lines.append(f"scope {one_line(scope, 60)} {by}: {listed(where)}")
+    return lines + [f"CHECK: {sentence}" for sentence in wrong_scopes(found.record)]
 
 
 def _sight(found: Inspection, host: str) -> str:

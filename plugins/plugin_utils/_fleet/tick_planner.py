@@ -172,7 +172,8 @@ def _idle_requests(record: Record, at: float) -> dict[str, list[dict[str, Any]]]
 
 
 def _hello(machine: MachineState, at: float) -> list[dict[str, Any]]:
-    return [{"do": "hello"}] if is_to_be_asked(machine, at) else []
+    hello = {"do": "hello", **({"domain": True} if machine["options"]["max_domains"] else {})}
+    return [hello] if is_to_be_asked(machine, at) else []
 
 
 def _put_aside(record: Record, machine: MachineState, at: float) -> list[dict[str, Any]]:

@@ -237,7 +237,7 @@ _ANSWER = {
 }
 _PROBLEM = {"problem?": _words}  # in place of any answer, and all that may be in that to a request which is not here
 _REQUESTS: Mapping[str, Mapping[str, Kind]] = {
-    "hello": {"resource_name placement_group vm_id priority": _name, "problem": _words},
+    "hello": {"resource_name placement_group vm_id priority zone? fault_domain?": _name, "problem": _words},
     "look": _POLL,
     "approve": {
         "approved already unanswered": _names,

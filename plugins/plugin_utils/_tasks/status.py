@@ -24,7 +24,7 @@ SHOWN = "The task before says why."
 def work(action: Any, task_vars: Mapping[str, Any], _arguments: Mapping[str, Any]) -> dict[str, Any]:
     """``lines`` for people, and as ``problems`` why the playbook fails, "" where it does not."""
     with Machines(action, task_vars, "status") as machines:
-        machines.ask()
+        machines.ask(requests=({"do": "hello", "domain": True}, {"do": "look", "wait": 0}))
     problems = [f"The options of {listed(machines.wrong)} can't be used."] if machines.wrong else []
     not_known = unknown(machines.asked)
     if not_known:

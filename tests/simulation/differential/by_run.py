@@ -83,6 +83,8 @@ def _facts(script: Script) -> dict[str, Any]:
         "on_failure": "revert",
         "recover_timeout": 150.0,
         "max_unavailable": "50%",
+        "max_domains": 0,
+        "settle": 0.0,
         "hold": "wait",
     }
     same = {"rounds": 0, "wait_timeout": 1e6, "event_timeout": 600.0}

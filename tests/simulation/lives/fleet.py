@@ -345,6 +345,8 @@ class Fleet:
                 "on_failure": on_failure,
                 "recover_timeout": chance.choice((60.0, 150.0)),
                 "max_unavailable": max_unavailable[group],
+                "max_domains": 0,
+                "settle": 0.0,
                 "hold": hold,
             }
         self.same = {

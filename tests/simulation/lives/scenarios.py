@@ -203,6 +203,8 @@ def choose(fleet: Fleet, do: str = "prepare_and_approve", rounds: int = 1, **oth
         "on_failure": "revert",
         "recover_timeout": 150.0,
         "max_unavailable": "100%",
+        "max_domains": 0,
+        "settle": 0.0,
         "hold": "wait",
         **others,
     }

@@ -20,6 +20,8 @@ OPTIONS = {
     "on_failure": "revert",
     "recover_timeout": "900",
     "max_unavailable": "50%",
+    "max_domains": "0",
+    "settle": "0",
     "hold": "wait",
 }
 SAME = {"event_timeout": "3600", "rounds": "1", "wait_timeout": "1000"}

@@ -50,6 +50,13 @@ def test_hello_says_who_it_is(machine):
     ]
 
 
+def test_hello_says_where_it_is_when_that_is_asked(machine):
+    machine.transport.expect(*(leaf(name, 200, b"x") for name in ("name", "placementGroupId", "vmId", "priority")))
+    machine.transport.expect(leaf("zone", 200, b"2"), leaf("platformFaultDomain", 200, b"0"))
+    (answer,) = machine.call({"do": "hello", "domain": True})["answers"]
+    assert (answer["zone"], answer["fault_domain"], answer["problem"]) == ("2", "0", "")
+
+
 def test_what_cant_be_learned_is_empty_and_says_why(machine):
     machine.transport.expect(
         leaf("name", 200, b"web1", timeout=3.0),

@@ -29,6 +29,8 @@ OPTIONS = {
     "on_failure": "revert",
     "recover_timeout": 900.0,
     "max_unavailable": "100%",
+    "max_domains": 0,
+    "settle": 0.0,
     "hold": "wait",
 }
 SAME = {"rounds": 1, "wait_timeout": 3000.0, "event_timeout": 3600.0}

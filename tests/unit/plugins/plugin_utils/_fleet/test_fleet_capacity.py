@@ -234,3 +234,37 @@ def limit_in(groups, joined, wider=None, max_unavailable="50%"):
     candidates = [Candidate(host, host, (host,), 900.0, 30.0) for host in groups]
     found = turns(groups, dict.fromkeys(groups, max_unavailable), {}, [], candidates, joined, wider)
     return sum(turn.prepare for turn in found.values())
+
+
+PLACES = {"a": "zone 1", "b": "zone 1", "c": "zone 2", "d": "", "e": ""}
+
+
+def in_domains(most, *events, out=None):
+    """Which events get their turn, of machines that may all be out as far as their number goes."""
+    groups = dict.fromkeys(PLACES, "web")
+    candidates = [Candidate("".join(hosts), "".join(hosts), tuple(hosts), 900.0, 30.0) for hosts in events]
+    every = dict.fromkeys(groups, "100%")
+    found = turns(groups, every, out or {}, [], candidates, (), None, PLACES, dict.fromkeys(groups, most))
+    return found, [key for key, turn in found.items() if turn.approve]
+
+
+def test_machines_are_out_in_so_many_zones_or_fault_domains():
+    assert in_domains(0, "a", "b", "c")[1] == ["a", "b", "c"]
+    found, approved = in_domains(1, "a", "b", "c")
+    assert approved == ["a", "b"]
+    assert found["c"].words.startswith(
+        "it waits for its turn: of the 5 machines of group web at most 5 may be out of service voluntarily, in at most 1 of its zones or "
+        "fault domains, and a is about to be, for a"
+    )
+    assert in_domains(2, "a", "b", "c")[1] == ["a", "b", "c"]
+
+
+def test_one_that_says_neither_is_a_domain_of_its_own():
+    assert in_domains(1, "d", "e")[1] == ["d"]
+    assert in_domains(1, "a", out={"d": "can't be reached"})[1] == []
+
+
+def test_an_event_in_more_domains_than_that_is_never_approved_early():
+    found, approved = in_domains(1, "ac")
+    assert approved == [] and found["ac"].too_large
+    assert in_domains(2, "ac")[1] == ["ac"]

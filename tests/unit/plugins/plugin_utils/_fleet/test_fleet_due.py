@@ -149,3 +149,40 @@ def test_who_was_prepared_for_another_event_before_is_not_late_for_one_that_join
     run.until(lambda: run.prepared("web1"))
     run.show(event("A"), event("B", not_before=run.at + 20))
     run.until(lambda: run.sent("B"))
+
+
+# ---- capacity ----
+
+
+@pytest.mark.parametrize("settle", [0.0, 120.0])
+def test_the_next_of_a_group_is_taken_when_the_one_before_has_settled(settle):
+    run = Run("web1", "web2", max_unavailable="1", settle=settle)
+    one, other = event("A", ["vm1"], not_before=2000.0), event("B", ["vm2"], not_before=2500.0)
+    run.tick()
+    run.show(one, other)
+    run.until(run.sent)
+    run.show(started(one), other)
+    run.tick(3)
+    run.show(other)
+    run.until(lambda: run.event("A")["gone"] is not None and run["web1"].mark is None)
+    back = run.at
+    run.tick()
+    assert ("web1 was recovered, and settles until" in run.event("B")["turn_words"]) is bool(settle)
+    run.until(lambda: run["web2"].mark is not None)
+    assert settle - 5 < run.at - back < settle + 25
+
+
+def test_where_machines_are_is_asked_for_only_where_it_counts():
+    for most in (0, 1):
+        run = Run("web1", "web2", "web3", max_domains=most)
+        for host, zone in (("web1", "1"), ("web2", "1"), ("web3", "2")):
+            hello = run[host].hello
+            run[host].hello = lambda *args, hello=hello, zone=zone: dict(hello(*args), zone=zone)
+        run.tick()
+        asked = [request for _at, request in run["web1"].asked if request["do"] == "hello"]
+        assert asked == [{"do": "hello", "domain": True} if most else {"do": "hello"}]
+        assert run.record["hosts"]["web3"]["domain"] == "zone 2"
+        run.show(event("A", ["vm1"]), event("B", ["vm2"]), event("C", ["vm3"]))
+        run.until(lambda run=run: run.prepared("web1") and run.prepared("web2"))
+        run.tick(5)
+        assert run.prepared("web3") is not bool(most)

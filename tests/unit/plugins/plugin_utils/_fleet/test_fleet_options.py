@@ -21,6 +21,8 @@ OWN = {
     "on_failure": "revert",
     "recover_timeout": 900,
     "max_unavailable": "50%",
+    "max_domains": 0,
+    "settle": 0.0,
     "hold": "wait",
 }
 SAME = {"rounds": 1, "wait_timeout": 3600, "event_timeout": 3600}

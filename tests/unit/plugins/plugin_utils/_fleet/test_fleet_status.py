@@ -201,3 +201,30 @@ def test_the_age_of_a_mark_does_not_depend_on_the_controllers_time_zone(zone, mo
         monkeypatch.undo()
         time.tzset()
     assert "(10 min ago)" in "\n".join(said)
+
+
+def placed(host, scope="", **hello):
+    said = answer(name=host)
+    first, *others = said["answers"]
+    return Asked(host, True, "", {**said, "answers": [{**first, **hello}, *others]}, scope=scope)
+
+
+def test_scopes_are_shown_and_what_contradicts_them_while_there_is_no_event():
+    said = lines(
+        placed("web1", "web", zone="1", fault_domain="0"),
+        placed("web2", "web", zone="2"),
+        placed("db1", placement_group="g-1", fault_domain="0"),
+        placed("db2", placement_group="g-1", fault_domain="1"),
+        placed("app1", "app", placement_group="g-2"),
+        placed("app2", "app", placement_group="g-3"),
+        placed("lone"),
+    )
+    assert [line for line in said if line.startswith(("scope", "CHECK"))] == [
+        "scope web by the inventory: web1 (zone 1), web2 (zone 2)",
+        "scope placement group g-1 by Azure: db1 (fault domain 0), db2 (fault domain 1)",
+        "scope app by the inventory: app1, app2",
+        "CHECK: The machines of scope 'web' are in several zones (web1 in zone 1, web2 in zone 2), which those of an availability set never "
+        "are: see azure_maintenance_scope.",
+        "CHECK: The machines of scope 'app' (app1, app2) are in several placement groups, so they may not be one scope: see "
+        "azure_maintenance_scope.",
+    ]
