@@ -51,7 +51,7 @@ def _sent_once(_real: Any) -> Any:
 
 
 def _always_quiet(real: Any) -> Any:
-    return lambda event, document, name, _quiet, after: real(event, document, name, 1e9, after)
+    return lambda event, document, name, _quiet, *args: real(event, document, name, 1e9, *args)
 
 
 def _begins_more(real: Any) -> Any:
