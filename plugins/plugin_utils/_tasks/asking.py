@@ -53,11 +53,13 @@ class _Machine(NamedTuple):
     """What the inventory says of a machine.
 
     :attr wrong: why it can't be asked; "" where it can
+    :attr scope: that is declared, or ""
     """
 
     said: Asked
     reach: Reach
     wrong: str = ""
+    scope: str = ""
 
 
 class Machines:
@@ -99,6 +101,11 @@ class Machines:
     def asked(self) -> list[Asked]:
         """All of them, with what each answered last."""
         return [one.said._replace(answer=self.answers[host]) for host, one in self._machines.items()]
+
+    @property
+    def scoped(self) -> list[Asked]:
+        """The same, each with the scope that the inventory declares."""
+        return [one._replace(scope=self._machines[one.host].scope) for one in self.asked]
 
     def ask(
         self,
@@ -151,7 +158,8 @@ class Machines:
         try:
             variables = HostVariables(self._action, variables_of(self._action, self._task_vars, host))
             said = Asked(host, variables.is_linux, variables.resource_name, {}, variables.endpoint)
-            return _Machine(said, variables.reach, ". ".join(types.wrong(variables)))
+            scope = str(variables.get("azure_maintenance_scope", "") or "")
+            return _Machine(said, variables.reach, ". ".join(types.wrong(variables)), scope)
         except AnsibleError as error:
             return _Machine(_nothing_of(host), Reach({}, False), one_line(error, 1000))
 

@@ -31,6 +31,6 @@ def work(action: Any, task_vars: Mapping[str, Any], _arguments: Mapping[str, Any
         problems.append(f"The state of some machines is not known: {'; '.join(not_known)}.")
     return dict(
         changed=False,
-        lines=status_lines(machines.asked, time.time()),
+        lines=status_lines(machines.scoped, time.time()),
         problems=" ".join([*problems, SHOWN]) if problems else "",
     )
