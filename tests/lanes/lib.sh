@@ -241,6 +241,7 @@ PLAYS=(
     tests/unit/plugins/action/test_plays.py
     tests/unit/plugins/action/test_preflight.py
     tests/unit/plugins/action/test_reach.py
+    tests/unit/plugins/action/test_status.py
     tests/unit/plugins/action/test_watcher_deployed.py
     tests/unit/plugins/action/test_watcher_refusals.py
     tests/unit/plugins/action/test_windows_watcher.py
@@ -256,6 +257,7 @@ PLAYS_OF_THE_NEWEST=(
     tests/unit/plugins/action/test_machine_program.py  # every play of integration-2.16 goes through the machine program
     tests/unit/plugins/action/test_notifications.py    # our own process sends; the play only begins and ends it
     tests/unit/plugins/action/test_output.py           # nothing of it is Ansible's but that it prints
+    tests/unit/plugins/action/test_status.py           # integration-2.16, target maintain, asks for it, too
     tests/unit/plugins/action/test_watcher_deployed.py # integration-2.16, target watcher, which deploys, refuses and removes
     tests/unit/plugins/action/test_watcher_refusals.py # integration-2.16, test_bad_input.yml of target watcher
 )
