@@ -39,11 +39,11 @@ class Unsafe(yaml.SafeDumper):
 Unsafe.add_representer(str, lambda dumper, text: dumper.represent_scalar("!unsafe", text, style="'"))
 
 
-def launched(playbook: str, answers: dict[str, Any], limit: str, more: dict[str, Any]) -> dict[str, Any]:
+def launched(playbook: str, answers: dict[str, Any], limit: str) -> dict[str, Any]:
     """The extra variables of a launch with these answers to the survey; refused as AWX would refuse it."""
-    template = {**DATA["controller_job_template_defaults"], **TEMPLATES[playbook]}
+    template = {**DATA["azure_maintenance_controller_job_template_defaults"], **TEMPLATES[playbook]}
     questions = questions_of(template)
-    found = accepted(template, questions, {"limit": limit, "extra_vars": {**with_defaults(questions, answers), **more}})
+    found = accepted(template, questions, {"limit": limit, "extra_vars": with_defaults(questions, answers)})
     assert (found.problems, found.ignored) == ([], {})
     return found.fields["extra_vars"]
 
@@ -64,13 +64,14 @@ def run(
 
     :arg answers: of the survey; every other question keeps its default
     :arg inventory: as AWX has it, in the form of ansible-inventory --list
-    :arg variables: what the launch gives beside the survey
+    :arg variables: what a job has that no launch gives: of its workflow and the jobs before it (WorkflowJobNode.get_job_kwargs in
+        awx/main/models/workflow.py), which need no question
     """
     private = folder / f"awx_{number}"
     for name in ("env", "inventory", "artifacts", "cp"):
         (private / name).mkdir(parents=True)
     shutil.copytree(EXAMPLE, private / "project")
-    extra = {**meta_variables(number), **launched(playbook, answers, limit, variables or {})}
+    extra = {**meta_variables(number), **launched(playbook, answers, limit), **(variables or {})}
     (private / "env" / "extravars").write_text(yaml.dump(extra, Dumper=Unsafe))
     secrets = private / "env" / "tmp_credential"
     secrets.write_text(
@@ -81,7 +82,7 @@ def run(
     script = private / "inventory" / "hosts"
     script.write_text(f"#! /usr/bin/env python3\n# -*- coding: utf-8 -*-\nprint({json.dumps(inventory)!r})\n")
     script.chmod(0o700)
-    template = {**DATA["controller_job_template_defaults"], **TEMPLATES[playbook]}
+    template = {**DATA["azure_maintenance_controller_job_template_defaults"], **TEMPLATES[playbook]}
     arguments = [
         *(["--check"] if check else []),
         "-u",

@@ -19,6 +19,7 @@ SETTINGS = {  # what the example takes from the environment
     "MAINTENANCE_WINDOWS_USER": "admin",
     "MAINTENANCE_WINDOWS_PASSWORD": "of windows",
     "MAINTENANCE_REPORT_SECRET": "of reports",
+    "MAINTENANCE_CHAT_URL": "https://chat.example.com/hooks/azure-maintenance",
     "AZURE_SUBSCRIPTION_ID": "00000000-0000-0000-0000-000000000000",
     "AZURE_TENANT": "a-tenant",
     "AZURE_CLIENT_ID": "a-client",
@@ -38,7 +39,9 @@ def load(name: str | pathlib.Path) -> Any:
 
 
 DATA: dict[str, Any] = load("awx.yml")
-TEMPLATES: dict[str, dict[str, Any]] = {template["playbook"]: template for template in DATA["controller_job_templates"]}
+TEMPLATES: dict[str, dict[str, Any]] = {
+    template["playbook"]: template for template in DATA["azure_maintenance_controller_job_templates"]
+}
 
 
 def questions_of(template: dict[str, Any]) -> list[dict[str, Any]]:

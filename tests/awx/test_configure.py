@@ -15,7 +15,9 @@ from ansible_collections.cloudops.azure_maintenance.tests.awx.example import EXA
 from ansible_collections.cloudops.azure_maintenance.tests.awx.standin.server import TOKEN, Controller, serving
 
 PLAYBOOK = "cloudops.azure_maintenance.configure_controller"
-SECRETS = ["Azure maintenance SSH", "Azure maintenance secrets", "Azure inventory"]
+SECRETS = ["Azure maintenance SSH", "Azure maintenance Windows", "Azure maintenance reports", "Azure inventory"]
+ALL = ["-e", f"@{EXAMPLE / 'awx.yml'}"]
+ONLY_LINUX = [*ALL, "-e", '{"azure_maintenance_controller_environment": ["MAINTENANCE_SSH_KEY"]}']
 # Who knows a chat's address writes to it.
 SECRET_TEXTS = ("of windows", "of reports", "of azure", "a key", "hooks/azure-maintenance")
 EVENTS = {  # as AWX gets them
@@ -41,13 +43,12 @@ def runs(tmp_path_factory):
     """The controller after the first run, its job events and what it changed; then the second."""
     folder = tmp_path_factory.mktemp("configure")
     controller = Controller(EXAMPLE)
-    data = ["-e", f"@{EXAMPLE / 'awx.yml'}"]
     with serving(controller) as url:
-        first = configured(folder, url, *data, "-vvv", **EVENTS, AWX_ISOLATED_DATA_DIR=str(folder))
+        first = configured(folder, url, *ALL, "-vvv", **EVENTS, AWX_ISOLATED_DATA_DIR=str(folder))
         events = [path.read_text() for path in (folder / "job_events").iterdir()]
         created = list(controller.changes)
         controller.changes.clear()
-        second = configured(folder, url, *data)
+        second = configured(folder, url, *ALL)
     return controller, first, events, created, second
 
 
@@ -61,26 +62,27 @@ def test_the_first_run_creates_everything(runs):
     }
     assert {endpoint: len(names) for endpoint, names in made.items()} == {
         "organizations": 1,
-        "credential_types": 4 + 1,
-        "credentials": 1 + 3,
+        "teams": 2,
+        "credential_types": 4 + 2,
+        "credentials": 1 + 4,
         "execution_environments": 1,
         "projects": 1,
         "inventories": 1,
         "inventory_sources": 1,
         "notification_templates": 1,
         "job_templates": 6,
-        "schedules": 3,
+        "schedules": 2,
         "workflow_job_templates": 1,
         "workflow_job_template_nodes": 4,
         "workflow_approval_templates": 1,
     }
-    assert len(changed) == 26
+    assert len(changed) == 32
     assert created
 
 
 def test_no_secret_is_printed_or_in_a_job_event(runs):
     _controller, (printed, _status, _changed), events, _created, _second = runs
-    assert sum('"runner_item_on_ok"' in event for event in events) > 26
+    assert sum('"runner_item_on_ok"' in event for event in events) > 32
     assert {secret for text in (printed, *events) for secret in SECRET_TEXTS if secret in text} == set()
 
 
@@ -110,13 +112,13 @@ def test_the_workflow_runs_in_order_and_hands_its_answer_to_recover(runs):
     assert (asked["variable"], asked["required"], "default" in asked) == ("azure_maintenance_hosts", True, False)
     for identifier in ("status", "maintain", "recover"):
         template = store.find(nodes[identifier]["unified_job_template"])
-        assert template["ask_limit_on_launch"] and template["ask_variables_on_launch"]
+        assert template["ask_limit_on_launch"]
         assert "azure_maintenance_hosts" in {question["variable"] for question in store.surveys[template["id"]]["spec"]}
 
 
 def test_templates_of_awx_arrive_as_such(runs):
     store = runs[0].store
-    injectors = store.named("credential_types", "Azure maintenance secrets")["injectors"]
+    injectors = store.named("credential_types", "Azure maintenance Windows")["injectors"]
     assert injectors["extra_vars"]["windows_password"] == "{{ windows_password }}"
     (chat,) = store.items["notification_templates"].values()
     assert "{{ job.status }}" in chat["messages"]["error"]["body"]
@@ -138,13 +140,13 @@ def test_wrong_options_and_refusals_are_named_and_keep_no_other_from_being_made(
         {"name": "playbook", "playbook": "cloudops.azure_maintenance.status"},
     ]
     data = {
-        "controller_organization": {"name": "ours"},
-        "controller_projects": [
+        "azure_maintenance_controller_organization": {"name": "ours"},
+        "azure_maintenance_controller_projects": [
             {"name": "p", "scm_type": "git", "scm_url": "https://git.example.com/p.git", "wait": False}
         ],
-        "controller_inventories": [{"name": "i"}],
-        "controller_job_template_defaults": common,
-        "controller_job_templates": [*faults, {"name": "right"}],
+        "azure_maintenance_controller_inventories": [{"name": "i"}],
+        "azure_maintenance_controller_job_template_defaults": common,
+        "azure_maintenance_controller_job_templates": [*faults, {"name": "right"}],
     }
     (tmp_path / "data.json").write_text(json.dumps(data))
     with serving(controller) as url:
@@ -168,10 +170,73 @@ def test_without_either_collection_it_says_which_to_install(tmp_path):
         tmp_path,
         "http://127.0.0.1:1",
         "-e",
-        '{"controller_organization": {"name": "ours"}}',
+        '{"azure_maintenance_controller_organization": {"name": "ours"}}',
         ANSIBLE_COLLECTIONS_PATH=str(tmp_path),
         PYTHONPATH="",
     )
     assert status == 2
     assert "ansible.controller.organization and awx.awx.organization were looked for" in printed
     assert "ansible-galaxy collection install awx.awx" in printed
+
+
+def test_a_secret_that_is_not_there_ends_it_before_anything_is_changed(tmp_path):
+    controller = Controller(EXAMPLE)
+    with serving(controller) as url:
+        printed, status, _changed = configured(
+            tmp_path, url, *ALL, MAINTENANCE_WINDOWS_PASSWORD="", MAINTENANCE_SSH_KEY=""
+        )
+        assert (status, controller.changes) == (2, [])
+        assert "in the environment of ansible-playbook: MAINTENANCE_SSH_KEY, MAINTENANCE_WINDOWS_PASSWORD." in printed
+        printed, status, _changed = configured(tmp_path, url, *ALL, MAINTENANCE_SSH_KEY="/no/such/file")
+        assert (status, controller.changes) == (2, [])
+        assert "empty: ssh_key_data of the credential 'Azure maintenance SSH'" in printed
+
+
+def test_who_has_only_linux_machines_gets_no_more_and_his_jobs_have_all_that_they_need(tmp_path):
+    controller = Controller(EXAMPLE)
+    nothing = dict.fromkeys(SETTINGS, "")
+    with serving(controller) as url:
+        printed, status, _changed = configured(tmp_path, url, *ONLY_LINUX, **nothing)
+    assert status == 0, printed
+    store = controller.store
+    (ssh,) = [item["id"] for item in store.items["credentials"].values() if item["name"] == "Azure maintenance SSH"]
+    assert len(store.items["credentials"]) == 1 + 1
+    for template in store.items["job_templates"]:
+        assert store.related[template, "credentials"] == [ssh]
+    for kind in ("inventory_sources", "notification_templates"):
+        assert store.items[kind] == {}
+    assert [item["name"] for item in store.items["schedules"].values()] == ["Azure maintenance: every five minutes"]
+
+
+def test_who_may_launch_and_who_may_approve(runs):
+    store = runs[0].store
+    teams = {item["id"]: item["name"].removeprefix("Azure maintenance ") for item in store.items["teams"].values()}
+    found = {}
+    for (role, what), numbers in store.related.items():
+        if what == "teams":
+            number, _dash, name = role.partition("-")
+            found.setdefault(store.find(int(number))["name"].partition(": ")[2], []).extend(
+                (teams[one], name) for one in numbers
+            )
+    launch, approve = ("operators", "execute"), ("approvers", "execute")
+    assert {name: sorted(who) for name, who in found.items()} == {
+        "status": sorted([launch, approve]),
+        "maintain": [launch],
+        "rehearse": [launch],
+        "recover": [launch],
+        "deploy watcher": [launch],
+        "approve": [approve],
+        "with an approval": [("approvers", "approval"), launch],
+    }
+
+
+def test_on_a_gateway_an_organization_that_is_there_is_taken_and_else_it_says_where_to_create_it(tmp_path):
+    controller = Controller(EXAMPLE, gateway=True)
+    with serving(controller) as url:
+        printed, status, _changed = configured(tmp_path, url, *ONLY_LINUX)
+        assert status == 2
+        assert "organizations and teams belong to the platform's gateway: create it in the web interface" in printed
+        controller.store.add("organizations", {"name": "Azure maintenance"})
+        no_teams = '{"azure_maintenance_controller_teams": [], "azure_maintenance_controller_roles": []}'
+        printed, status, _changed = configured(tmp_path, url, *ONLY_LINUX, "-e", no_teams)
+    assert status == 0, printed

@@ -96,17 +96,29 @@ def test_the_thin_playbooks_are_those_of_the_collection_and_the_templates_run_th
 
 
 def test_what_a_template_has_and_what_all_have():
-    common = DATA["controller_job_template_defaults"]
-    assert common["ask_limit_on_launch"] and common["ask_variables_on_launch"] and common["allow_simultaneous"]
+    common = DATA["azure_maintenance_controller_job_template_defaults"]
+    assert common["ask_limit_on_launch"] and common["allow_simultaneous"]
     assert (common["job_slice_count"], common["timeout"]) == (1, 0)
     assert all(not set(template) & set(common) for template in TEMPLATES.values())
 
 
+def test_a_launch_gives_no_variable_but_those_of_the_survey():
+    """Else Execute on "status" would be root on every machine, by ansible_python_interpreter."""
+    workflows = DATA["azure_maintenance_controller_workflows"]
+    templates = [
+        dict(DATA["azure_maintenance_controller_job_template_defaults"], **template) for template in TEMPLATES.values()
+    ]
+    for template in (*templates, *workflows):
+        found = accepted(template, questions_of(template), {"extra_vars": {"ansible_python_interpreter": "/tmp/mine"}})
+        assert found.fields["extra_vars"] == {}, template["name"]
+
+
 def test_the_schedule_of_maintain_answers_every_question():
-    (schedule,) = [entry for entry in DATA["controller_schedules"] if "extra_data" in entry]
+    (schedule,) = [entry for entry in DATA["azure_maintenance_controller_schedules"] if "extra_data" in entry]
     template = TEMPLATES["maintain.yml"]
     assert schedule["unified_job_template"] == template["name"]
-    assert set(schedule["extra_data"]) == {question["variable"] for question in questions_of(template)}
+    of_rulebooks = {"azure_maintenance_report_time", "azure_maintenance_report_received"}
+    assert set(schedule["extra_data"]) == {question["variable"] for question in questions_of(template)} - of_rulebooks
     assert schedule["extra_data"]["maintain_wait_timeout"] == 0
     assert schedule["rrule"].endswith("FREQ=MINUTELY;INTERVAL=5")
 
@@ -116,10 +128,10 @@ def test_the_rulebook_launches_the_template_and_nothing_of_it_is_dropped_or_miss
     (ruleset,) = yaml.safe_load(rulebook.read_text(encoding="utf-8"))
     launches = [rule["action"]["run_job_template"] for rule in ruleset["rules"] if "run_job_template" in rule["action"]]
     assert len(launches) == 2
-    template = {**DATA["controller_job_template_defaults"], **TEMPLATES["maintain.yml"]}
+    template = {**DATA["azure_maintenance_controller_job_template_defaults"], **TEMPLATES["maintain.yml"]}
     for launch in launches:
         assert f"default('{template['name']}')" in launch["name"]
-        assert f"default('{DATA['controller_organization']['name']}')" in launch["organization"]
+        assert f"default('{DATA['azure_maintenance_controller_organization']['name']}')" in launch["organization"]
         found = accepted(template, questions_of(template), launch["job_args"])
         assert (found.ignored, found.problems) == ({}, [])
         assert found.fields["extra_vars"] == launch["job_args"]["extra_vars"]
@@ -132,19 +144,32 @@ def test_the_rulebook_launches_the_template_and_nothing_of_it_is_dropped_or_miss
     read = set(re.findall(r"{{ (report_\w+)", rulebook.read_text(encoding="utf-8")))
     assert read == {*variables, "report_secret"}
     assert variables["report_job_template"] == template["name"]
-    assert variables["report_organization"] == DATA["controller_organization"]["name"]
+    assert variables["report_organization"] == DATA["azure_maintenance_controller_organization"]["name"]
+
+
+def test_what_needs_a_variable_of_the_environment_reads_no_other_and_each_is_read():
+    """An entry that is left out with its variables, and one that reads a variable whose absence nobody has checked."""
+    listed = set(DATA["azure_maintenance_controller_environment"])
+    read = set()
+    for name, entries in DATA.items():
+        for entry in entries if name.startswith("azure_maintenance_controller_") and isinstance(entries, list) else ():
+            if isinstance(entry, dict):
+                lookups = set(re.findall(r"builtin.env', '(\w+)'", str(entry)))
+                assert lookups <= set(entry.get("needs", ["MAINTENANCE_SSH_KEY"])) <= listed, entry["name"]
+                read |= lookups
+    assert read == listed
 
 
 def test_no_message_is_null():
-    for template in DATA["controller_notification_templates"]:
+    for template in DATA["azure_maintenance_controller_notification_templates"]:
         messages = template["messages"]
         assert None not in (*messages.values(), *messages["workflow_approval"].values())
 
 
 def test_group_vars_read_the_secrets_that_a_credential_brings():
-    (kind,) = DATA["controller_credential_types"]
-    brought = set(kind["injectors"]["extra_vars"])
-    assert brought == {field["id"] for field in kind["inputs"]["fields"]}
+    kinds = DATA["azure_maintenance_controller_credential_types"]
+    brought = {name for kind in kinds for name in kind["injectors"]["extra_vars"]}
+    assert brought == {field["id"] for kind in kinds for field in kind["inputs"]["fields"]}
     read = {name for path in GROUP_VARS for name in re.findall(r"{{ (\w+) }}", path.read_text(encoding="utf-8"))}
     assert read == brought
 

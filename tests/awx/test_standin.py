@@ -106,7 +106,8 @@ def test_what_a_template_does_not_ask_for(controller):
 
 def test_texts_of_approvals_that_are_null_are_refused(controller):
     """AWX takes them, and answers 500 to each approval and denial."""
-    (given,) = DATA["controller_notification_templates"]
+    (given,) = DATA["azure_maintenance_controller_notification_templates"]
+    given = {name: value for name, value in given.items() if name != "needs"}
     wanted = dict(given, organization=controller.store.named("organizations", "ours")["id"])
     assert controller.answer("POST", "/api/v2/notification_templates/", {}, wanted)[0] == 201
     for event, text in (("approved", None), ("denied", None), ("timed_out", {"text": "no such key"})):
@@ -144,7 +145,9 @@ def test_a_wrong_question_is_refused(wrong):
 
 def test_the_surveys_of_the_example_are_surveys_of_awx():
     surveys = [
-        entry["survey_spec"] for name in ("controller_job_templates", "controller_workflows") for entry in DATA[name]
+        entry["survey_spec"]
+        for name in ("azure_maintenance_controller_job_templates", "azure_maintenance_controller_workflows")
+        for entry in DATA[name]
     ]
     assert len(surveys) == 7
     assert [problem_of_survey(survey) for survey in surveys] == [None] * 7

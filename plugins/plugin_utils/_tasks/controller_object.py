@@ -21,6 +21,32 @@ ARGUMENTS: dict[str, dict[str, Any]] = dict(
     fields=dict(type="dict", required=True),
 )
 
+OF_THE_GATEWAY = (
+    "In Automation Platform 2.5 and newer organizations and teams belong to the platform's gateway: create it in the web interface "
+    "(Access Management), then start the playbook again, which takes it as it is."
+)
+HINTS = (
+    (
+        "://127.0.0.1/",
+        "The address is what the modules take where none is given: set CONTROLLER_HOST to that of your controller, such as "
+        "https://awx.example.com.",
+    ),
+    (
+        "returned 0 items, expected 1",
+        "There is no object of that name, or the token may not see it: create it first, or correct the name. AWX has a credential "
+        "'Ansible Galaxy' from its installation; without one leave galaxy_credentials out.",
+    ),
+    (
+        "Project update failed",
+        "Why is in the controller's web interface: Projects, the project, its last job. It is the address, the branch or the "
+        "credential of the Git repository most often. Correct it and start the playbook again.",
+    ),
+    ("timed out", "If the controller is slow, give it more time: CONTROLLER_REQUEST_TIMEOUT=60 (seconds)."),
+    ("v2/organizations/ (HTTP 403)", OF_THE_GATEWAY),
+    ("v2/teams/ (HTTP 403)", OF_THE_GATEWAY),
+)
+"""What a module's message leaves open, by words of it."""
+
 
 def work(action: Any, task_vars: Mapping[str, Any], arguments: Mapping[str, Any]) -> dict[str, Any]:
     """
@@ -36,8 +62,12 @@ def work(action: Any, task_vars: Mapping[str, Any], arguments: Mapping[str, Any]
             "with AWX: ansible-galaxy collection install awx.awx; Automation Platform's execution environments have "
             "ansible.controller. Nothing was changed.",
         )
-    result = dict(action._execute_module(module_name=module, module_args=arguments["fields"], task_vars=task_vars))
+    fields = {name: value for name, value in arguments["fields"].items() if name != "needs"}
+    result = dict(action._execute_module(module_name=module, module_args=fields, task_vars=task_vars))
     result.pop("invocation", None)  # not all options that hold secrets are no_log, such as those of a notification
+    if result.get("failed"):
+        hints = [hint for words, hint in HINTS if words in str(result.get("msg"))]
+        result["msg"] = " ".join([str(result.get("msg")), *hints])
     return result
 
 

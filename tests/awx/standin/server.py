@@ -22,13 +22,22 @@ from .surveys import problem_of_survey
 
 TOKEN = "a-token"
 Answer = tuple[int, Any]
+ROLES = {  # what a team may have of an object (ImplicitRoleField in awx/main/models/jobs.py and workflow.py)
+    "job_templates": ("admin", "execute", "read"),
+    "workflow_job_templates": ("admin", "execute", "read", "approval"),
+}
 
 
 class Controller:
-    """Answers requests. `changes` are those that changed something, as method and path."""
+    """Answers requests. `changes` are those that changed something, as method and path.
 
-    def __init__(self, project_folder: pathlib.Path) -> None:
+    :arg gateway: this is a part of Automation Platform 2.5 or newer, whose organizations and teams belong to the gateway
+        (ALLOW_LOCAL_RESOURCE_MANAGEMENT is False)
+    """
+
+    def __init__(self, project_folder: pathlib.Path, gateway: bool = False) -> None:
         self.store = Store(project_folder)
+        self.gateway = gateway
         self.changes: list[str] = []
         self.refused: list[tuple[str, Any]] = []
 
@@ -43,7 +52,10 @@ class Controller:
         return status, body
 
     def _answer(self, method: str, parts: list[str], query: dict[str, str], sent: dict[str, Any]) -> Answer:
-        endpoint, number = parts[0], int(parts[1]) if len(parts) > 1 else 0
+        endpoint = parts[0]
+        if endpoint == "roles":
+            return self._associated(method, parts[1], parts[2], sent)
+        number = int(parts[1]) if len(parts) > 1 else 0
         if endpoint == "project_updates":
             return 200, {"id": number, "status": "successful"}
         if endpoint == "unified_job_templates":
@@ -65,6 +77,8 @@ class Controller:
     def _create(self, endpoint: str, sent: dict[str, Any]) -> Answer:
         if endpoint == "workflow_approval_templates":
             return 405, {"detail": "A node creates its own."}
+        if self.gateway and endpoint in ("organizations", "teams"):
+            return 403, {"detail": "You do not have permission to perform this action."}
         problems = problems_of(self.store, endpoint, self.store.would_be(endpoint, {}, copy.deepcopy(sent)), sent)
         return (400, problems) if problems else (201, self.shown(endpoint, self.store.add(endpoint, sent)))
 
@@ -85,6 +99,9 @@ class Controller:
             return 201, self.shown("workflow_approval_templates", made)
         if what not in ENDPOINTS[endpoint].get("associations", ()):
             return 404, {"detail": "Not found."}
+        return self._associated(method, number, what, sent)
+
+    def _associated(self, method: str, number: int | str, what: str, sent: dict[str, Any]) -> Answer:
         numbers = self.store.related.setdefault((number, what), [])
         if method == "POST":
             (numbers.remove if sent.get("disassociate") else numbers.append)(sent["id"])
@@ -108,6 +125,9 @@ class Controller:
             shown.update(scm_revision="", summary_fields={"current_update": {"id": item["id"]}})
         if endpoint in ("job_templates", "workflow_job_templates"):
             shown["related"]["survey_spec"] = f"{item['url']}survey_spec/"
+        roles = ROLES.get(endpoint, ())
+        if roles:
+            shown["summary_fields"]["object_roles"] = {f"{role}_role": {"id": f"{item['id']}-{role}"} for role in roles}
         template = self.store.find(item.get("unified_job_template"))
         if endpoint == "workflow_job_template_nodes" and template:
             shown["related"]["unified_job_template"] = template["url"]

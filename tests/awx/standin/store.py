@@ -25,7 +25,7 @@ class Store:
         self.project_folder = project_folder
         """What the project's repository holds."""
         self.items: dict[str, dict[int, dict[str, Any]]] = {endpoint: {} for endpoint in ENDPOINTS}
-        self.related: dict[tuple[int, str], list[int]] = {}
+        self.related: dict[tuple[int | str, str], list[int]] = {}
         self.surveys: dict[int, dict[str, Any]] = {}
         self._ids = itertools.count(1)
         for name, kind in MANAGED_TYPES.items():
