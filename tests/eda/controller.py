@@ -24,10 +24,15 @@ TEMPLATE = {
 
 
 class Controller:
-    """``launched`` has what each launch was asked for, and when (monotonic); a job goes on until ``end`` is called for its limit."""
+    """``launched`` has what each launch was asked for, and when (monotonic); a job goes on until ``end`` is called for its limit.
+
+    ``status`` is what it answers to everything instead, as long as it is not 0; ``refused`` counts that.
+    """
 
     def __init__(self):
         self.launched = []
+        self.status = 0
+        self.refused = 0
         self._ended = set()
         self._lock = threading.Lock()
         outer = self
@@ -41,9 +46,12 @@ class Controller:
             def do_POST(self):
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
                 assert self.path == TEMPLATE["related"]["launch"] and self.headers["Authorization"] == "Bearer t0ken"
-                self._answer(201, outer.launch(body))
+                self._answer(201, None if outer.status else outer.launch(body))
 
             def _answer(self, status, body):
+                if outer.status:
+                    outer.refused += 1
+                    status, body = outer.status, {"detail": "not now"}
                 whole = json.dumps(body).encode("ascii")
                 self.send_response(status)
                 self.send_header("Content-Type", "application/json")

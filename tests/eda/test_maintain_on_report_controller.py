@@ -4,6 +4,7 @@
 """The twin for AWX: which jobs reports launch, with which limit and variables. A stand-in takes AWX's place."""
 
 import concurrent.futures
+import pathlib
 import re
 
 import pytest
@@ -14,6 +15,9 @@ from rulebook import SECRET, Rulebook
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.watching import until
 
 MANY = 50
+UNIT = pathlib.Path(__file__).parents[2] / "examples" / "production" / "eda.service"
+RETRIES = dict(re.findall(r"^Environment=(EDA_CONTROLLER_RETRY_\w+)=(\d+)$", UNIT.read_text(encoding="utf-8"), re.M))
+"""As the example's unit has them."""
 
 
 @pytest.fixture(scope="module")
@@ -115,6 +119,39 @@ def test_a_report_without_labels_is_named(controller, rulebook, sender):
     assert sender.send(dict(report("event-4", "old"), labels={})) == 200
     until(lambda: rulebook.logged("No run was started for a report of web1"))
     assert len(controller.launched) == before
+
+
+def test_the_retries_of_the_example_outlast_a_controller_that_is_away_for_five_minutes():
+    """Waits double from 4 s on (aiohttp_retry's ExponentialRetry with start_timeout 2 and factor 2, as ansible-rulebook 1.3.2 makes it)."""
+    attempts, most = int(RETRIES["EDA_CONTROLLER_RETRY_ATTEMPTS"]), int(RETRIES["EDA_CONTROLLER_RETRY_MAX_TIMEOUT"])
+    assert 300 < sum(min(2 * 2**number, most) for number in range(1, attempts)) < 600  # and leaves time for the event
+
+
+def test_a_report_outlives_a_controller_that_is_away_and_one_that_refused_the_launch_is_asked_again(tmp_path):
+    """The same number of tries as in the example's unit, a second each in place of half a minute. (With the defaults it is five.)"""
+    controller = Controller()
+    rulebook = controlled(tmp_path, controller, **dict(RETRIES, EDA_CONTROLLER_RETRY_MAX_TIMEOUT="1"))
+    try:
+        rulebook.start()
+        sender = Sender(tmp_path, rulebook.url, SECRET)
+        until(lambda: rulebook.logged("Waiting for events"))
+        controller.status = 503
+        assert sender.send(report("event-1", "web1", "web")) == 200
+        until(lambda: controller.refused > 10)
+        controller.status = 0
+        until(lambda: limits(controller) == ["all:&web"])
+
+        controller.status, controller.refused = 401, 0
+        assert sender.send(report("event-2", "db1", "db")) == 200
+        until(lambda: controller.refused and rulebook.logged("401"))
+        controller.status = 0
+        # Nothing asks again by itself. An equal report, of another machine, does: the throttle is over before it counts.
+        until(lambda: sender.send(report("event-2", "db2", "db")) == 200 and len(controller.launched) == 2, 90)
+        assert limits(controller) == ["all:&web", "all:&db"]
+    finally:
+        controller.end("web", "db")
+        rulebook.stop()
+        controller.close()
 
 
 def test_beyond_the_limit_of_actions_reports_wait_for_their_answer_and_none_is_lost(tmp_path):
