@@ -117,10 +117,22 @@ def test_the_schedule_of_maintain_answers_every_question():
     (schedule,) = [entry for entry in DATA["azure_maintenance_controller_schedules"] if "extra_data" in entry]
     template = TEMPLATES["maintain.yml"]
     assert schedule["unified_job_template"] == template["name"]
-    of_rulebooks = {"azure_maintenance_report_time", "azure_maintenance_report_received"}
+    of_rulebooks = {
+        *("azure_maintenance_report_time", "azure_maintenance_report_received"),
+        "azure_maintenance_resources",
+    }
     assert set(schedule["extra_data"]) == {question["variable"] for question in questions_of(template)} - of_rulebooks
     assert schedule["extra_data"]["maintain_wait_timeout"] == 0
     assert schedule["rrule"].endswith("FREQ=MINUTELY;INTERVAL=5")
+
+
+def test_what_the_rulebook_of_azures_events_hands_over_is_a_question_of_the_survey():
+    rulebook = COLLECTION / "extensions" / "eda" / "rulebooks" / "maintain_on_azure_event_controller.yml"
+    (ruleset,) = yaml.safe_load(rulebook.read_text(encoding="utf-8"))
+    launch = ruleset["rules"][0]["action"]["run_job_template"]["job_args"]
+    template = {**DATA["azure_maintenance_controller_job_template_defaults"], **TEMPLATES["maintain.yml"]}
+    found = accepted(template, questions_of(template), dict(launch, limit="all"))
+    assert (found.ignored, found.problems) == ({}, [])
 
 
 def test_the_rulebook_launches_the_template_and_nothing_of_it_is_dropped_or_missing():

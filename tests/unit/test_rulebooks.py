@@ -18,7 +18,8 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watche
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 RULEBOOKS = ROOT / "extensions" / "eda" / "rulebooks"
-PATHS = sorted(RULEBOOKS.glob("*.yml"))
+PATHS = sorted(RULEBOOKS.glob("maintain_on_report*.yml"))
+AZURE = ("maintain_on_azure_event", "maintain_on_azure_event_controller")
 DEFAULTS = yaml.safe_load((ROOT / "roles" / "maintain" / "defaults" / "main.yml").read_text(encoding="utf-8"))
 
 
@@ -45,6 +46,15 @@ def test_the_twins_differ_in_what_they_start_alone():
     assert {action for found in started for action in found[2:]} == {"debug"}
 
 
+def test_the_twins_of_azures_events_differ_in_what_they_start_alone():
+    playbook, template = (ruleset(name) for name in AZURE)
+    first, second = playbook["rules"][0].pop("action"), template["rules"][0].pop("action")
+    assert playbook == template
+    (play,), (launch,) = first.values(), second.values()
+    assert (play["name"], play["lock"]) == ("cloudops.azure_maintenance.maintain", launch["lock"])
+    assert play["extra_vars"] == launch["job_args"]["extra_vars"]
+
+
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
 def test_what_a_rulebook_names_is_there(path):
     text = path.read_text(encoding="utf-8")
@@ -63,7 +73,7 @@ def test_runs_go_side_by_side_under_a_lock_for_the_same_machines(path):
         label = re.search(r"{{ event\.payload\.labels\.\w+ }}", action["lock"]).group()
         limit = action["job_args"]["limit"] if "job_args" in action else action["extra_vars"]["azure_maintenance_hosts"]
         assert label in limit
-        assert rule["throttle"]["once_within"] == "2 minutes"
+        assert rule["throttle"]["once_within"] == "30 seconds"
         assert rule["throttle"]["group_by_attributes"][:2] == ["event.payload.event.id", "event.payload.happened"]
 
 

@@ -34,6 +34,7 @@ from .._lines.reach import variables_of
 from .._notify.notifications import refused_receivers
 from .._variables import Unknown, known_variables, unknown_of_play
 from .._windows.channels import refusal
+from . import of_event
 from .host_variables import HostVariables, Reach
 
 PLAN = "__drain_plan"
@@ -121,6 +122,17 @@ class Given:
         variables = self.variables(name)
         plan = variables.all[PLAN]
         return Host(variables.facts(name, plan), variables.reach, plan), self.wrong(name, variables)
+
+    def concerned(self, members: Sequence[str], resources: str) -> list[str]:
+        """Those of them that a run for these machines of Azure is about."""
+        places = {}
+        for name in members:
+            variables = HostVariables(self._action, variables_of(self._action, self._task_vars, name))
+            group = variables.get("azure_maintenance_capacity_group", "") or variables.get(
+                "azure_maintenance_scope", ""
+            )
+            places[name] = of_event.Place(variables.resource_name, str(group or ""))
+        return of_event.concerned(places, of_event.names(resources))
 
     def hosts(self, members: Iterable[str]) -> tuple[dict[str, Host], list[str]]:
         """The same of all of them."""

@@ -18,12 +18,13 @@ from typing import Any
 from ansible.errors import AnsibleActionFail
 
 from ...module_utils._errors import ScheduledEventsError
+from ...module_utils._text import listed
 from .._ansible import say
 from .._fleet.recap import became
 from .._fleet.result import shown
 from .._notify import notifications
 from .._variables import refused
-from . import beginning, between_entries, fleet_run, given, handlers, run
+from . import beginning, between_entries, fleet_run, given, handlers, of_event, run
 
 ARGUMENTS: dict[str, dict[str, Any]] = dict(
     # Its job in AWX
@@ -55,7 +56,13 @@ class _Task:
         if late := given.late_report(self._task_vars):
             raise AnsibleActionFail(late)
         every = self._task_vars["ansible_play_hosts_all"]
-        hosts, wrong = given.Given(self._action, self._task_vars).hosts(every)
+        inventory = given.Given(self._action, self._task_vars)
+        members = every
+        if resources := str(self._task_vars.get(of_event.VARIABLE) or ""):
+            members = inventory.concerned(every, resources)
+            if not members:
+                return _for_nobody(of_event.names(resources))
+        hosts, wrong = inventory.hosts(members)
         unknown = given.unknown(self._action, self._task_vars, every)
         wrong = [*refused(unknown), *given.play_problems(self._action, self._task_vars), *wrong]
         if wrong:
@@ -120,3 +127,11 @@ class _Task:
         # One that has left the play is asked nothing more.
         present = {host: one for host, one in became(record).items() if host in self._task_vars["ansible_play_hosts"]}
         return dict(stats, result=result, said=said, became=present)
+
+
+def _for_nobody(resources: list[str]) -> dict[str, Any]:
+    """Of a run that has no machine: a subscription of Azure has others', too."""
+    words = f"Nothing to do: no host of this play is {listed(resources)} in Azure, by azure_maintenance_resource_name or by its own name."
+    say([words])
+    result: dict[str, Any] = dict(events=[], problems=[], notes=[words], timeline=[])
+    return dict(finished=True, changed=False, result=result, said=[words], became={}, topics={})
