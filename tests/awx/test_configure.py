@@ -72,17 +72,17 @@ def test_the_first_run_creates_everything(runs):
         "notification_templates": 1,
         "job_templates": 6,
         "schedules": 2,
-        "workflow_job_templates": 1,
-        "workflow_job_template_nodes": 4,
+        "workflow_job_templates": 2,
+        "workflow_job_template_nodes": 7,
         "workflow_approval_templates": 1,
     }
-    assert len(changed) == 32
+    assert len(changed) == 36
     assert created
 
 
 def test_no_secret_is_printed_or_in_a_job_event(runs):
     _controller, (printed, _status, _changed), events, _created, _second = runs
-    assert sum('"runner_item_on_ok"' in event for event in events) > 32
+    assert sum('"runner_item_on_ok"' in event for event in events) > 36
     assert {secret for text in (printed, *events) for secret in SECRET_TEXTS if secret in text} == set()
 
 
@@ -105,7 +105,13 @@ def test_the_workflow_runs_in_order_and_hands_its_answer_to_recover(runs):
         ("status", "success_nodes"): ["approval"],
         ("approval", "success_nodes"): ["maintain"],
         ("maintain", "failure_nodes"): ["recover"],
+        ("first", "failure_nodes"): ["again"],
+        ("again", "failure_nodes"): ["last"],
     }
+    templates = {
+        name: store.find(node["unified_job_template"])["playbook"] for name, node in nodes.items() if name != "approval"
+    }
+    assert [templates[name] for name in ("first", "again", "last")] == ["maintain.yml", "maintain.yml", "recover.yml"]
     assert store.find(nodes["approval"]["unified_job_template"])["type"] == "workflow_approval_template"
     workflow = store.named("workflow_job_templates", "Azure maintenance: with an approval")
     (asked,) = store.surveys[workflow["id"]]["spec"]
@@ -227,6 +233,7 @@ def test_who_may_launch_and_who_may_approve(runs):
         "deploy watcher": [launch],
         "approve": [approve],
         "with an approval": [("approvers", "approval"), launch],
+        "maintain and recover": [launch],
     }
 
 

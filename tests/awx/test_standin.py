@@ -149,5 +149,5 @@ def test_the_surveys_of_the_example_are_surveys_of_awx():
         for name in ("azure_maintenance_controller_job_templates", "azure_maintenance_controller_workflows")
         for entry in DATA[name]
     ]
-    assert len(surveys) == 7
-    assert [problem_of_survey(survey) for survey in surveys] == [None] * 7
+    assert len(surveys) == 8
+    assert [problem_of_survey(survey) for survey in surveys] == [None] * 8

@@ -158,7 +158,7 @@ def test_the_entry_point_that_a_header_names_is_what_the_playbook_runs(path):
     role, entry = entry_of(path)
     files = {f"cloudops.azure_maintenance.{role.name}": {entry}}
     if path.stem == "maintain":  # the tasks of entry point main, with plays around them
-        files = {name: {"go_on", "end_play", "after"} for name in files}
+        files = {name: {"go_on", "end_play", "became", "left"} for name in files}
     found: dict[str, set[str]] = {}
     for run in roles_run(load(path)):
         found.setdefault(run.get("name") or run["role"], set()).add(run.get("tasks_from", "main"))
