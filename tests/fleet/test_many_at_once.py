@@ -7,7 +7,7 @@ import itertools
 import time
 
 import judge
-from machines import host
+from machines import balancer, host
 
 
 def test_one_that_stays_down_holds_up_nobody(azure, machines, maintain, user):
@@ -62,6 +62,27 @@ def test_a_drain_that_hangs_holds_up_no_other_event(azure, machines, maintain, u
     assert machines["web3"].boot_id() == "" and machines["web3"].times("recovered") == []
     judge.untouched(machines, boots, ["web1"], user)
     assert user.failures() == []
+
+
+def test_what_somebody_puts_back_while_another_one_drains_is_taken_out_again(azure, machines, maintain, user):
+    """An administrator of the load balancer, or its reload, knows nothing of the maintenance."""
+    machines["web3"].hang(True)
+    run = maintain(drain_timeout=300)
+    event = azure.inject("Reboot", ["web2", "web3"], notice=36000, tail=60)
+    host.until("web2 to be prepared", lambda: (machines["web2"].mark() or {}).get("phase") == "prepared")
+    balancer.command(machines["lb1"], "set server web/web2 state ready")
+    put_back = time.time()
+    user.wait_for_state("web2", "UP")
+    host.until("a look from before to count no more", lambda: time.time() > put_back + 6)
+    machines["web3"].hang(False)
+    done = run.wait().check()
+    approved, gone = judge.approved_once(azure, event, by="web1"), *azure.times(event, "gone")
+    judge.out_of_use(user, ["web2", "web3"], approved, gone)
+    judge.recovered_after(machines, ["web2", "web3"], gone)
+    assert user.failures() == []
+    (line,) = [line for line in done.result["timeline"] if "IN SERVICE" in line]
+    assert "web2, step 1 (" in line and "lb1 shows web2 of backend web as UP" in line
+    assert done.result["problems"] == []
 
 
 def test_three_events_take_turns(azure, machines, maintain, user):
