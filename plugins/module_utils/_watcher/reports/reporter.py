@@ -267,4 +267,5 @@ class Reporter:
         return report_of(say, identity, self._moment(), self._machine)
 
     def _dropped(self, where: str, count: int, why: str) -> Dict[str, Any]:
-        return self._report(Say("reports_dropped", f"{count} reports for {where} were dropped: {why}."), None)
+        words = f"{count} reports for {where} were dropped: {why}."
+        return self._report(Say("reports_dropped", words, details={"count": count}), None)

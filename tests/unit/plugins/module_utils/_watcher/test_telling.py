@@ -112,6 +112,17 @@ def test_what_can_not_be_written_down_is_a_problem_and_no_more(world):
     assert "history.jsonl can't be written" in world.telling.problem() and world.log.lines == ["One."]
 
 
+def test_all_that_were_dropped_are_counted_however_often_room_was_made(tmp_path):
+    world = World(tmp_path, spool_bytes=1, reports=tuple(destinations_of([{"url": "https://example.com/x"}])))
+    for number in range(200):
+        world.telling.tell(Say("scheduled", str(number)), None)
+    world.telling.stop()
+    notice, *rest = [json.loads(path.read_text()) for path in sorted(tmp_path.glob("spool/*/*.json"))]
+    assert [report["message"] for report in rest] == [str(number) for number in range(200 - len(rest), 200)]
+    assert notice["happened"] == "reports_dropped" and notice["details"] == {"count": 200 - len(rest)}
+    assert notice["message"].startswith(f"{200 - len(rest)} reports for https://example.com/... were dropped: ")
+
+
 # --- what hooks are told ---
 
 
