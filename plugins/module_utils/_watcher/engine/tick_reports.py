@@ -25,7 +25,7 @@ _OTHERS = (DRAIN, RUN, EXPIRED, FOREIGN)
 """Whose mark keeps the watcher off, for as long as it is there. That it can't be read is said on its own."""
 
 FIRST_LOOK = 130.0
-"""Seconds until a watcher that has never seen a document reports that: the first answer may take two minutes."""
+"""Seconds until a watcher that has seen no document since it was started reports that: the first answer may take two minutes."""
 
 
 def said(
@@ -39,7 +39,7 @@ def said(
     """
     says, known = [], dict(reported)
     for about, begins, ends, words in (
-        ("imds_unreachable", "imds_unreachable", "imds_reachable", _unreachable(here, since)),
+        ("imds_unreachable", "imds_unreachable", "imds_reachable", _unreachable(here, since, "imds_unreachable" in known)),
         ("degraded", "degraded", "healthy", here.facts.degraded),
         ("unreadable", "degraded", "healthy", here.facts.unreadable),
         ("approvals_held", "approvals_held", "approvals_released", _held(here)),
@@ -72,11 +72,11 @@ _ENDS = {
 }
 
 
-def _unreachable(here: Snapshot, since: float) -> str:
-    if here.polled_at is not None:
+def _unreachable(here: Snapshot, since: float, is_reported: bool) -> str:
+    if here.document is not None and here.polled_at is not None:
         dark = here.now - here.polled_at > UNBROKEN
-    else:
-        dark = here.now - since > FIRST_LOOK
+    else:  # what the watcher before this one has reported lasts until this one has polled, too
+        dark = is_reported or here.now - since > FIRST_LOOK
     return (here.facts.poll_problem or "there was no answer so far") if dark else ""
 
 
