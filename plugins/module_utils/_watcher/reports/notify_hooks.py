@@ -20,7 +20,7 @@ from ..._machine.step_runner import JobFailed
 from ..._steps.hook import PREFIX, variables
 from ..._text import last_line, one_line
 from .report import Report, line_of
-from .report_queue import GIVEN_UP, TAKEN, Outcome
+from .report_queue import GIVEN_UP, REFUSED, TAKEN, Outcome
 
 if sys.platform == "win32":
     from . import windows_hook as here
@@ -74,6 +74,8 @@ class NotifyHooks:
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             return Outcome(GIVEN_UP, f"it can't be read ({one_line(error, 100)})")
         hooks, refused = self._find(kind)
+        if refused and not hooks:  # none gets it: it waits until somebody has put that right
+            return Outcome(REFUSED, "; ".join(f"hook {key} is not run: {why}" for key, why in refused.items()))
         for key, why in refused.items():
             if self._refused.get(key) != why:
                 self._log(4, f"hook {key} is not run: {why}")

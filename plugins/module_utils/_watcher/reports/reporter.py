@@ -198,7 +198,8 @@ class Reporter:
         """Go by these settings, and by the hooks in notify.d as they are now."""
         self._machine = self._machine._replace(labels=configuration.labels)
         hooks = Hooks(configuration.hooks_folder, {})
-        has_hooks = any(hooks.found(NOTIFY, kind).steps for kind in ("", *hooks.kinds()))
+        some = [hooks.found(NOTIFY, kind) for kind in ("", *hooks.kinds())]
+        has_hooks = any(found.steps or found.refused for found in some)
         names = spool_names(configuration.reports, has_hooks)
         if names != self._names:
             self._names = names

@@ -210,11 +210,13 @@ def found_steps(configuration: Configuration, hooks_of: Callable[..., Hooks] = H
     lacking: Dict[bool, Dict[str, str]] = {False: {}, True: {}}  # by whether the hook is for a recovery
     for kind in sorted({"", *hooks.kinds()}):
         here: List[Step] = []
-        for phase in PHASE_OF.values():
+        for phase in PHASES:
             found, closes = hooks.found(phase, kind), phase in CLOSING
-            here.extend(found.steps)
             refused = [f"hook {key} is not run: {why}" for key, why in sorted(found.refused.items())]
             problems.extend(f"The {words}" for words in refused)
+            if phase == NOTIFY:  # no steps: the sender of reports runs these
+                continue
+            here.extend(found.steps)
             if closes:  # a recovery without it would be none: it says why the hook was not run
                 here.extend(found.not_run)
             clauses = [*(f"the {words}" for words in refused), *hooks.missing(phase, kind).values()]

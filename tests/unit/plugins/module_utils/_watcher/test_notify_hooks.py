@@ -20,6 +20,7 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watche
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.report import line_of
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.report_queue import (
     GIVEN_UP,
+    REFUSED,
     TAKEN,
     Outcome,
 )
@@ -128,6 +129,14 @@ def test_one_that_fails_keeps_no_other_from_running(hooks, tmp_path):
         "hook notify.d/20-b (scheduled): it was ended by signal 9",
     ]
     assert hooks.text("out") == "c\n"
+
+
+def test_a_report_that_no_hook_may_get_waits(hooks, tmp_path):
+    hooks.refused = {"notify.d/10-a": "nobody may run it"}
+    assert hooks.send() == Outcome(REFUSED, "hook notify.d/10-a is not run: nobody may run it")
+    hooks.add("20-b", f"echo b >> {tmp_path}/out")
+    assert hooks.send().what == TAKEN and hooks.text("out") == "b\n"
+    assert hooks.logged == ["hook notify.d/10-a is not run: nobody may run it"]
 
 
 def test_one_that_removes_its_own_file_holds_nothing_up(hooks, tmp_path):
@@ -255,8 +264,9 @@ def test_another_user(open_folder):
 
 def test_one_that_is_refused_is_said_once(hooks):
     hooks.refused = {"notify.d/10-a": "everybody can write it"}
+    hooks.add("20-b", "true")
     found = NotifyHooks(
-        lambda kind: ([], hooks.refused), str(hooks.spool), "/none", Clock(), lambda p, w: hooks.logged.append(w)
+        lambda kind: (hooks.hooks, hooks.refused), str(hooks.spool), "/none", Clock(), lambda p, w: hooks.logged.append(w)
     )
     for _time in range(3):
         assert found.send(line_of(a_report()), "").what == TAKEN

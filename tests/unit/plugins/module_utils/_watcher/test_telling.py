@@ -105,6 +105,19 @@ def test_destinations_are_those_of_the_settings_and_hooks_as_they_are_now(world)
     assert world.spooled() == [one.key, "notify"]
 
 
+def test_a_notify_hook_that_may_not_be_run_gets_its_reports_later_and_is_a_problem(world):
+    world.hook("notify.d/10-chat")
+    (world.hooks / "notify.d" / "10-chat").chmod(0o644)
+    world.telling.configure(world.configuration)
+    world.telling.tell(Say("scheduled", "One."), None)
+    world.telling.stop()
+    assert world.spooled() == ["notify"]
+    found = found_steps(world.configuration)
+    (problem,) = found.problems
+    assert problem.startswith("The hook notify.d/10-chat is not run: ")
+    assert (found.steps, found.lacking, found.recovery_lacks) == ({"": ()}, {}, {}), "no event waits for it"
+
+
 def test_what_can_not_be_written_down_is_a_problem_and_no_more(world):
     (world.folder / "history.jsonl").mkdir()
     world.telling.tell(Say("scheduled", "One."), None)
