@@ -88,9 +88,9 @@ def _check_secret(path: str, found: os.stat_result) -> None:
 ID_HEADER = "Idempotency-Key"
 _AGAIN = (408, 425, 429)
 """Refusals that pass by themselves."""
-_OF_NO_USE = (400, 406, 410, 411, 413, 414, 415, 417, 422, 431)
-"""Refusals of this very report, which would be refused for ever: the receiver can't use it, or is gone for good. All others are about who
-sends it and where to (401, 403, 404, 405, 407, 421 ...), and end once a person has put secret, URL or proxy right."""
+_OF_NO_USE = (413, 422)
+"""Refusals of this very report, which would be refused for ever. All others may be about who sends it and where to (401, 403, 404, and 400 of an
+event stream that is not there), and end once a person has put secret, URL or proxy right."""
 _POLL_EVERY = 1.0
 _ENDED_EVERY = 0.02
 GRACE = 8.0

@@ -212,6 +212,8 @@ TAKEN, GIVEN_UP, AGAIN, REFUSED = "taken", "given up", "again", "refused"
 """Of one try. AGAIN is retried without end, REFUSED for as long as :data:`REFUSED_FOR`."""
 
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 300.0
+BAD_REQUEST = 400
+"""Of an answer that may be about the report, or about who sends it and where to."""
 REFUSED_FOR = 86400.0
 """Seconds since it was made for which a report that is refused is kept: a rotated secret or a moved URL is put right within a day."""
 POLL_EVERY = 1.0  # seconds between two looks at an empty folder
@@ -269,11 +271,27 @@ class QueueConsumer:
         except OSError as error:
             return self._failed(Outcome(AGAIN, f"{path} can't be read: {error.strerror}"), len(there))
         outcome = self._send(body, path)
+        if outcome.status == BAD_REQUEST and len(there) > 1 and self._takes(there[1]):
+            outcome = self._send(body, path)  # it may be that somebody has put right just now what was wrong
+            if outcome.status == BAD_REQUEST:
+                outcome = outcome._replace(what=GIVEN_UP)
         if outcome.what == REFUSED:
             return self._refused(outcome, there)
         if outcome.what == AGAIN:
             return self._failed(outcome, len(there))
         return self._done(path, body, outcome, len(there) - 1)
+
+    def _takes(self, other: Waiting) -> bool:
+        """Whether the receiver accepts another report: then what it refuses is the one before, and not who sends it or where to."""
+        path = os.path.join(self._folder, other.name)
+        try:
+            with open(path, "rb") as file:
+                is_taken = self._send(file.read(), path).what == TAKEN
+            if is_taken:
+                os.unlink(path)
+        except OSError:  # put out by newer ones, or sent once more later
+            return False
+        return is_taken
 
     def _done(self, path: str, body: bytes, outcome: Outcome, left: int) -> float:
         try:

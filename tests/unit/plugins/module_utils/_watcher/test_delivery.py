@@ -119,16 +119,16 @@ def test_another_reason_is_another_line(tmp_path):
 
 
 def test_one_that_is_given_up_is_said_and_holds_up_no_other(tmp_path):
-    play = Play(tmp_path, Outcome(GIVEN_UP, "HTTP 400 Bad Request", status=400))
+    play = Play(tmp_path, Outcome(GIVEN_UP, "HTTP 422 Unprocessable", status=422))
     name = f"{play.id_of(1)} (scheduled)"
     play.steps(1)
     last = read_last_try(str(play.folder))
-    assert last.is_refused and last.status == 400
+    assert last.is_refused and last.status == 422
     play.steps(2)
     assert play.sent == [1, 2, 3]
-    assert play.logged == [(4, f"to-one: report {name} is given up: HTTP 400 Bad Request")]
+    assert play.logged == [(4, f"to-one: report {name} is given up: HTTP 422 Unprocessable")]
     last = read_last_try(str(play.folder))
-    assert (last.given_up, last.given_up_last, last.is_refused) == (1, f"{name}: HTTP 400 Bad Request", False)
+    assert (last.given_up, last.given_up_last, last.is_refused) == (1, f"{name}: HTTP 422 Unprocessable", False)
 
 
 def refused(status=401):
@@ -142,6 +142,28 @@ def test_what_is_refused_is_kept_and_sent_again_in_order(tmp_path):
         (4, "to-one: HTTP 401 Unauthorized; 3 reports wait, and it is tried again in 1 s"),
         (6, "to-one: reports are taken again; 2 more wait"),
     ]
+
+
+def test_a_bad_request_that_every_report_is_is_the_addresses_and_kept(tmp_path):
+    """As of an event stream that was deleted, or a header that it wants."""
+    play = Play(tmp_path, *[refused(400)] * 4).steps(2)
+    assert play.sent == [1, 2, 1, 2] and play.left() == [1, 2, 3] and play.pauses == [1, 2]
+    assert read_last_try(str(play.folder)).given_up == 0
+    assert play.steps(3).sent[4:] == [1, 2, 3] and play.left() == []
+
+
+def test_a_bad_request_that_only_one_report_is_holds_up_no_other(tmp_path):
+    taken = Outcome(TAKEN, "HTTP 200")
+    play = Play(tmp_path, refused(400), taken, refused(400))
+    name = f"{play.id_of(1)} (scheduled)"
+    play.steps(2)
+    assert play.sent == [1, 2, 1, 3] and play.left() == []
+    assert play.logged == [(4, f"to-one: report {name} is given up: HTTP 400 Unauthorized")]
+
+
+def test_a_bad_request_that_was_put_right_meanwhile_loses_none(tmp_path):
+    play = Play(tmp_path, refused(400), Outcome(TAKEN, "HTTP 200")).steps(2)
+    assert play.sent == [1, 2, 1, 3] and play.left() == [] and play.logged == []
 
 
 def test_when_it_was_refused_last_is_kept_for_people(tmp_path):
@@ -209,8 +231,8 @@ def test_nothing_is_there_yet(tmp_path):
 @pytest.mark.parametrize(
     "status, what",
     [(200, TAKEN), (202, TAKEN), (204, TAKEN)]
-    + [(status, GIVEN_UP) for status in (400, 410, 413, 422)]
-    + [(status, REFUSED) for status in (401, 403, 404, 407)]
+    + [(status, GIVEN_UP) for status in (413, 422)]
+    + [(status, REFUSED) for status in (400, 401, 403, 404, 406, 407, 410, 415, 431)]
     + [(status, AGAIN) for status in (408, 429, 500, 503, 301, 307, 0)],
 )
 def test_what_an_answer_means(status, what):

@@ -152,7 +152,7 @@ def drops(handler):
 
 
 def test_sent_again_until_it_is_taken(machine):
-    with Receiver(500, 429, drops, 200, 400, 200) as receiver:
+    with Receiver(500, 429, drops, 200, 422, 200) as receiver:
         ids = machine.set(receiver.url).say(3)
         machine.start()
         until(lambda: len(receiver.requests) == 6)
@@ -160,7 +160,7 @@ def test_sent_again_until_it_is_taken(machine):
     log = machine.logged()
     assert f"http://127.0.0.1:{receiver.port}/...: HTTP 500 Internal Server Error; 3 reports wait" in log
     assert "reports are taken again; 2 more wait" in log
-    assert "is given up: HTTP 400 Bad Request" in log
+    assert "is given up: HTTP 422 " in log
 
 
 def test_who_hangs_holds_up_no_other(machine):
