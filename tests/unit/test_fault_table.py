@@ -144,6 +144,7 @@ FAULTS = {
         "_machine/test_hooks_killed.py::test_the_program_is_killed_anywhere_on_the_way_there",
         "_machine/test_hooks_killed.py::test_the_program_is_killed_at_any_instant",
         "_watcher/test_watcher_program.py::test_one_that_is_killed_is_gone_on_with",
+        "_watcher/test_watcher_faults.py::test_killed_at_each_place_of_a_reports_way_it_loses_none_and_reports_none_twice",
         "simulation/watcher/life.py::machine.kill",
         "fleet/test_watchers.py::test_a_watcher_that_is_killed_again_and_again",
         "fleet/test_watcher_hooks.py::test_whoever_began_it_is_killed",

@@ -140,7 +140,8 @@ def _recover_offline(here: CliContext, settings: SettingsFile, inside_for: Any) 
         here.clock.sleep(pause if not loop.outcomes else 0.0)
     done = bool(loop.outcomes[-1]["done"])
     if done:
-        parts.tell(Say("recovered", "This machine was recovered by a command while its watcher did not run."), None)
+        words = "This machine was recovered by a command while its watcher did not run."
+        parts.tell([Say("recovered", words)], None, lambda reports: None)
     inside.stop()
     return FINE if done else WRONG
 

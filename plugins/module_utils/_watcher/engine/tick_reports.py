@@ -39,7 +39,12 @@ def said(
     """
     says, known = [], dict(reported)
     for about, begins, ends, words in (
-        ("imds_unreachable", "imds_unreachable", "imds_reachable", _unreachable(here, since, "imds_unreachable" in known)),
+        (
+            "imds_unreachable",
+            "imds_unreachable",
+            "imds_reachable",
+            _unreachable(here, since, "imds_unreachable" in known),
+        ),
         ("degraded", "degraded", "healthy", here.facts.degraded),
         ("unreadable", "degraded", "healthy", here.facts.unreadable),
         ("approvals_held", "approvals_held", "approvals_released", _held(here)),

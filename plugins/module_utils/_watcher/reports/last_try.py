@@ -64,7 +64,9 @@ def what_to_do(status: int) -> str:
     if status in (401, 403):
         return "Was the secret rotated? Set the one that the receiver checks in watcher_reports and deploy it"
     if status in (400, 404, 405, 410, 421):
-        return "Has the receiver moved, or was it deleted (an event stream)? Correct url in watcher_reports and deploy it"
+        return (
+            "Has the receiver moved, or was it deleted (an event stream)? Correct url in watcher_reports and deploy it"
+        )
     if status == 407:
         return "The proxy wants credentials: correct proxy in watcher_reports and deploy it"
     return "The receiver does not want these reports: see its log"

@@ -5,14 +5,17 @@
 
 Private to this collection.
 
-A disk that is slow or hangs keeps nobody from preparing. The history is lines of JSON for people; the watcher never reads it back.
+A disk that is slow or hangs keeps nobody from preparing. A report is in the queue first, then in the history, lines of JSON for people. What a
+watcher that is killed has not got there is taken up again at the next start: see :class:`.RememberedState`.
 """
 
+import collections
+import contextlib
 import json
 import os
 import queue
 import threading
-from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence
+from typing import Any, Callable, Deque, Dict, List, Mapping, NamedTuple, Optional, Sequence
 
 from ..._clock import Clock, Deadline, Moment
 from ..._events.event import Event
@@ -122,7 +125,8 @@ class ReportWriter:
 
     def __init__(self, tell: Sequence[Callable[[Report], object]], most: int = MOST_WAITING) -> None:
         self._tell = list(tell)
-        self._queue: queue.Queue[Optional[Report]] = queue.Queue(most)
+        self._queue: queue.Queue[Report] = queue.Queue(most)
+        self._waiting: Deque[Report] = collections.deque()
         self._thread = threading.Thread(target=self._work, name="reports", daemon=True)
         self._thread.start()
         self.lost = 0
@@ -132,10 +136,16 @@ class ReportWriter:
 
     def put(self, report: Report) -> None:
         """Take it, at once."""
+        self._waiting.append(report)
         try:
             self._queue.put_nowait(report)
         except queue.Full:
+            self._waiting.pop()
             self.lost += 1
+
+    def waiting(self) -> List[Report]:
+        """Those that are not written down yet."""
+        return list(self._waiting)
 
     def flush(self, seconds: float, clock: Optional[Clock] = None) -> bool:
         """Wait until all is written down, at most so long; whether it is."""
@@ -152,16 +162,17 @@ class ReportWriter:
             report = self._queue.get()
             for tell in self._tell:
                 try:
-                    if report is not None:
-                        tell(report)
+                    tell(report)
                 except Exception as error:
                     self.problem = f"{type(error).__name__}: {error}"
+            self._waiting.popleft()
             self._queue.task_done()
 
 
 LAST_WORDS = 2.0  # seconds in which what was said last is written down when the watcher ends
 
 _MOST_EVENTS = 100  # events that are remembered
+_MOST_KEPT = 100  # reports that are not written down yet, and which a watcher that is killed leaves to the next one
 
 
 class _Seen(NamedTuple):
@@ -187,9 +198,10 @@ class Reporter:
         self._log = log
         self._names: Optional[Dict[str, str]] = None
         self._seen: Dict[str, _Seen] = {}
+        self._folder = configuration.folder
         self._history = History(configuration.folder, configuration.history_bytes)
         self.configure(configuration)
-        self._writer = ReportWriter((self._history.add, self._queued))
+        self._writer = ReportWriter((self._queued, self._history.add))
 
     def _queued(self, report: Dict[str, Any]) -> None:
         self._queue.add(report)  # another one after other settings
@@ -205,11 +217,33 @@ class Reporter:
             self._names = names
             self._queue = ReportQueue(configuration.folder, names, configuration.spool_bytes, self._dropped)
 
-    def tell(self, say: Say, identity: Optional[Identity]) -> None:
-        """Something happened."""
-        if say.event:
-            self._remember(_Seen(say.event, say.notice, say.outcome))
-        report = self._report(say, identity)
+    def tell(
+        self,
+        says: Sequence[Say],
+        identity: Optional[Identity],
+        keep: Callable[[List[Report]], None] = lambda reports: None,
+    ) -> None:
+        """Something happened.
+
+        :arg keep: gets all reports that are not written down, before these are
+        """
+        for say in says:
+            if say.event:
+                self._remember(_Seen(say.event, say.notice, say.outcome))
+        reports = [self._report(say, identity) for say in says]
+        keep([*self._writer.waiting(), *reports][-_MOST_KEPT:])
+        for report in reports:
+            self._hand_on(report)
+
+    def take_up(self, reports: Sequence[Report]) -> None:
+        """What the watcher before this one has kept, where it was killed before it had written that down."""
+        written = {report.get("id") for report in past(self._folder, MOST_WAITING).reports} if reports else set()
+        for report in reports:
+            with contextlib.suppress(KeyError, TypeError, AttributeError):  # the file is damaged
+                if report["id"] not in written:
+                    self._hand_on(report)
+
+    def _hand_on(self, report: Report) -> None:
         words = {
             name[len(PREFIX) :].lower(): text
             for name, text in journal_fields(report).items()

@@ -177,6 +177,7 @@ class Loop:
                 parts.log.say(sentence, NOTICE)
             facts = self._snapshots.facts(self._answer, self._stopping)
             acts = self._wanted(facts)
+            self._report(acts, facts)
             for act in acts:
                 is_busy = self._carried_out(act, facts) or is_busy
             changed = any(isinstance(act, Go) for act in acts)
@@ -221,13 +222,8 @@ class Loop:
         if isinstance(act, Approve):
             if not self._stopping:
                 parts.metadata.approve(act.events, facts.now, act.own)
-        elif isinstance(act, Say):
-            parts.metrics.take_report(act, facts.moment.boot_id)
-            parts.tell(act, facts.identity)
         elif isinstance(act, PutAside):
             self._put_aside(act)
-        elif isinstance(act, Remember):
-            self._remember(act)
         return False
 
     def _gone(self, go: Go, facts: Facts) -> bool:
@@ -256,9 +252,20 @@ class Loop:
         else:
             parts.program.put_aside()
 
-    def _remember(self, act: Remember) -> None:
+    def _report(self, acts: List[Any], facts: Facts) -> None:
+        """What happened, once it is remembered that it was reported: whoever is killed meanwhile leaves the rest to the next one."""
+        parts = self._parts
+        says = [act for act in acts if isinstance(act, Say)]
+        for say in says:
+            parts.metrics.take_report(say, facts.moment.boot_id)
+        found = [act.what for act in acts if isinstance(act, Remember)]
+        if says or found:
+            what = found[0] if found else parts.remembered.what
+            parts.tell(says, facts.identity, lambda reports: self._remember(what, reports))
+
+    def _remember(self, what: Dict[str, Any], reports: List[Dict[str, Any]]) -> None:
         try:
-            self._parts.remembered.keep(act.what)
+            self._parts.remembered.keep(what, reports)
         except OSError as error:  # what is lost costs a wait, nothing else
             self._say_once(f"The watcher's memory can't be written: {one_line(error)}", WARNING)
 
@@ -275,10 +282,8 @@ class Loop:
             parts.log.say(f"A tick failed; the watcher goes on with the next one.\n{lines}", ERROR)
             what = f"{type(error).__name__}: {one_line(error)}"
             try:
-                parts.tell(
-                    Say("internal_error", f"A tick of the watcher failed, and it goes on with the next one ({what})."),
-                    parts.metadata.identity,
-                )
+                words = f"A tick of the watcher failed, and it goes on with the next one ({what})."
+                parts.tell([Say("internal_error", words)], parts.metadata.identity, lambda reports: None)
             except Exception as again:  # whoever listens may be what is broken
                 self._say_once(f"That could not be reported: {one_line(again)}", ERROR)
         if self._crashes % CRASHES == 0:

@@ -17,7 +17,7 @@ Private to this collection.
 
 import contextlib
 import os
-from typing import Any, Dict, FrozenSet, Iterable, Mapping, Optional
+from typing import Any, Dict, FrozenSet, Iterable, List, Mapping, Optional, Sequence
 
 from ..._clock import iso_utc
 from ..._machine import files
@@ -106,12 +106,16 @@ class SuppressedEvents:
 
 
 REMEMBERED = "remembered.json"
-MOST_REMEMBERED = 4 * 1024 * 1024
-"""Bytes: all of this machine's events, and the ids of all others in the document."""
+_REPORTS = "reports"
+MOST_REMEMBERED = 16 * 1024 * 1024
+"""Bytes: all of this machine's events, the ids of all others in the document, and reports that are not written down yet."""
 
 
 class RememberedState:
-    """What the engine wants to know again: a file that is gone after a boot. What can't be read is forgotten.
+    """What the engine wants to know again, such as what it has reported; and the reports of that which are not written down yet. One file, so
+    that a watcher that is killed leaves either both, and the next one writes them down, or neither, and the next one reports them.
+
+    It is gone after a boot. What can't be read is forgotten.
 
     :arg folder: where such files are
     """
@@ -120,17 +124,20 @@ class RememberedState:
         self._folder = folder
         self._file = StateFile(os.path.join(folder, REMEMBERED), None, MOST_REMEMBERED)  # the engine knows its format
         try:
-            self.what: Dict[str, Any] = self._file.read() or {}
+            self.what: Dict[str, Any] = dict(self._file.read() or {})
         except Unreadable:
             self.what = {}
+        found = self.what.pop(_REPORTS, None)
+        self.reports: List[Dict[str, Any]] = found if isinstance(found, list) else []
 
-    def keep(self, what: Dict[str, Any]) -> None:
+    def keep(self, what: Dict[str, Any], reports: Sequence[Dict[str, Any]] = ()) -> None:
         """:raises OSError: when it can't be written"""
-        if what == self.what:
+        if (what, list(reports)) == (self.what, self.reports):
             return
         files.make_folder(self._folder)
-        self._file.replace_unsynced(what)  # it is not to outlive a power cut
-        self.what = what
+        whole = {**what, _REPORTS: list(reports)} if reports else what
+        self._file.replace_unsynced(whole)  # it is not to outlive a power cut
+        self.what, self.reports = what, list(reports)
 
 
 IN_SERVICE = "in-service"

@@ -9,7 +9,7 @@ Private to this collection.
 
 import os
 import sys
-from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional, Tuple
+from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from ..._clock import Clock
 from ..._machine.mark import Store
@@ -24,6 +24,7 @@ from ..engine.snapshot import asker
 from ..host.this_host import HOST
 from ..imds.facade import ImdsFacade
 from ..metrics.metrics_file import MetricsFile
+from ..reports.report import Report
 from ..reports.systemd_transport import Log, Notify
 from ..settings.hooks import Found
 from ..settings.options import Configuration
@@ -34,13 +35,15 @@ from .state_files import HoldFile, RememberedState, ServiceFlag, SuppressedEvent
 from .status_file import StatusFile
 from .this_system import here
 
+Tell = Callable[[Sequence[Say], Optional[Identity], Callable[[List[Report]], None]], None]
+
 
 class Components(NamedTuple):
     """Beside the watcher's own files:
 
     find: the steps by the configuration, hooks among them
     context: what a hook gets to know of the event that it runs for
-    tell: hands on what happened
+    tell: hands on what happened, and before that all reports that are not written down to what keeps them
     degraded: why the state can't be written, "" when it can
     make_handling: out of what the one before wanted to be remembered
     about: version, pid and the like, to be published
@@ -64,7 +67,7 @@ class Components(NamedTuple):
     remembered: RememberedState
     find: Callable[[Configuration], Found]
     context: Callable[[Go, Facts], Mapping[str, Any]]
-    tell: Callable[[Say, Optional[Identity]], None]
+    tell: Tell
     degraded: Callable[[], str]
     make_handling: Callable[[Dict[str, Any]], Any]
     about: Dict[str, Any]
@@ -74,7 +77,8 @@ class Components(NamedTuple):
 class Inside(NamedTuple):
     """What decides, does and reports: the insides of the watcher, which know nothing of its threads and files.
 
-    See :class:`Components`; ``store`` is where the mark is, ``jobs`` what steps and hooks are begun with.
+    See :class:`Components`; ``store`` is where the mark is, ``jobs`` what steps and hooks are begun with, ``take_up`` writes down what the
+    watcher before this one has not.
     """
 
     store: Store
@@ -82,11 +86,12 @@ class Inside(NamedTuple):
     end_jobs: Callable[[], bool]
     find: Callable[[Configuration], Found]
     context: Callable[[Go, Facts], Mapping[str, Any]]
-    tell: Callable[[Say, Optional[Identity]], None]
+    tell: Tell
     degraded: Callable[[], str]
     make_handling: Callable[[Dict[str, Any]], Any]
     untold: Callable[[], str] = lambda: ""
     stop: Callable[[], None] = lambda: None
+    take_up: Callable[[Sequence[Report]], None] = lambda reports: None
 
 
 class Assembled(NamedTuple):
@@ -167,6 +172,7 @@ def assemble(
     )
 
     def start() -> None:
+        inside.take_up(parts.remembered.reports)
         system.start()
         metadata.start()
 
@@ -213,4 +219,5 @@ def inside_of(configuration: Configuration, clock: Clock, log: Log, about: Mappi
         make_handling=Engine,
         untold=reporter.problem,
         stop=reporter.stop,
+        take_up=reporter.take_up,
     )

@@ -115,10 +115,14 @@ class Played(Watched):
             metadata=self.metadata,
             published=StatusFile(str(self.state), self.clock),
             metrics=MetricsFile(str(folder / "run"), str(self.state), "0.0.1", self.clock),
-            tell=lambda say, identity: self.told.append(say),
+            tell=self._tell,
         )
         self.parts.orders.make()
         self.loop = Loop(self.parts)
+
+    def _tell(self, says, identity, keep):
+        keep([])
+        self.told.extend(says)
 
     def tick(self, *acts, seconds=1.0):
         """One tick in which handling wants this; returns how long the loop would sleep then."""

@@ -40,9 +40,9 @@ def configured(folder, **labels):
 
 def test_reports_bear_the_labels_of_the_settings_as_they_are_now(tmp_path):
     reporter = Reporter(configured(tmp_path, ring="canary"), MACHINE, lambda: MOMENT, Clock(), Silent())
-    reporter.tell(Say("prepared", "It is."), IDENTITY)
+    reporter.tell([Say("prepared", "It is.")], IDENTITY)
     reporter.configure(configured(tmp_path, ring="all"))
-    reporter.tell(Say("recovered", "It is."), IDENTITY)
+    reporter.tell([Say("recovered", "It is.")], IDENTITY)
     reporter.stop()
     assert [one["labels"] for one in past(str(tmp_path), 9).reports] == [{"ring": "canary"}, {"ring": "all"}]
 

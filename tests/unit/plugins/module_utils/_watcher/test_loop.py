@@ -266,7 +266,7 @@ def test_begun_anew_it_hears_no_old_answer_as_a_new_one(played):
 
 
 def test_nor_one_in_which_it_can_not_even_be_told(played):
-    def fails(say, identity):
+    def fails(says, identity, keep):
         raise OSError("the disk is full")
 
     played.loop = type(played.loop)(played.parts._replace(tell=fails))

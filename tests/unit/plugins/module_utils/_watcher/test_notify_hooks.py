@@ -266,7 +266,11 @@ def test_one_that_is_refused_is_said_once(hooks):
     hooks.refused = {"notify.d/10-a": "everybody can write it"}
     hooks.add("20-b", "true")
     found = NotifyHooks(
-        lambda kind: (hooks.hooks, hooks.refused), str(hooks.spool), "/none", Clock(), lambda p, w: hooks.logged.append(w)
+        lambda kind: (hooks.hooks, hooks.refused),
+        str(hooks.spool),
+        "/none",
+        Clock(),
+        lambda p, w: hooks.logged.append(w),
     )
     for _time in range(3):
         assert found.send(line_of(a_report()), "").what == TAKEN

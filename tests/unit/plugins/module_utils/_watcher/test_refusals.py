@@ -47,7 +47,8 @@ def test_doctor_fails_while_reports_are_refused():
 
 
 @pytest.mark.parametrize(
-    "code, words", [(401, "secret"), (403, "secret"), (400, "url"), (404, "url"), (410, "url"), (407, "proxy"), (422, "log")]
+    "code, words",
+    [(401, "secret"), (403, "secret"), (400, "url"), (404, "url"), (410, "url"), (407, "proxy"), (422, "log")],
 )
 def test_the_advice_goes_by_the_answer(code, words):
     assert words in what_to_do(code)

@@ -83,7 +83,7 @@ def the_event(**members):
 
 
 def test_journal_and_history(world):
-    world.telling.tell(Say("prepared", "It is.", the_event(), 60.0, outage="o1"), IDENTITY)
+    world.telling.tell([Say("prepared", "It is.", the_event(), 60.0, outage="o1")], IDENTITY)
     world.telling.stop()
     assert world.log.lines == ["It is."] and world.telling.problem() == ""
     (line,) = (world.folder / "history.jsonl").read_text().splitlines()
@@ -95,12 +95,12 @@ def test_journal_and_history(world):
 def test_destinations_are_those_of_the_settings_and_hooks_as_they_are_now(world):
     (one,) = destinations_of([{"url": "https://example.com/x"}])
     world.telling.configure(world.configuration._replace(reports=(one,)))
-    world.telling.tell(Say("scheduled", "One."), None)
+    world.telling.tell([Say("scheduled", "One.")], None)
     world.telling.stop()
     assert world.spooled() == [one.key]
     world.hook("notify.d/10-slack")
     world.telling.configure(world.configuration)
-    world.telling.tell(Say("scheduled", "Two."), None)
+    world.telling.tell([Say("scheduled", "Two.")], None)
     world.telling.stop()
     assert world.spooled() == [one.key, "notify"]
 
@@ -109,7 +109,7 @@ def test_a_notify_hook_that_may_not_be_run_gets_its_reports_later_and_is_a_probl
     world.hook("notify.d/10-chat")
     (world.hooks / "notify.d" / "10-chat").chmod(0o644)
     world.telling.configure(world.configuration)
-    world.telling.tell(Say("scheduled", "One."), None)
+    world.telling.tell([Say("scheduled", "One.")], None)
     world.telling.stop()
     assert world.spooled() == ["notify"]
     found = found_steps(world.configuration)
@@ -118,9 +118,33 @@ def test_a_notify_hook_that_may_not_be_run_gets_its_reports_later_and_is_a_probl
     assert (found.steps, found.lacking, found.recovery_lacks) == ({"": ()}, {}, {}), "no event waits for it"
 
 
+def test_a_report_is_kept_before_it_is_said_and_until_it_is_written_down(world):
+    kept = []
+
+    def keep(reports):
+        kept.append([report["message"] for report in reports])
+        assert world.log.lines == [] or len(kept) > 1
+
+    world.telling.tell([Say("scheduled", "One."), Say("prepared", "Two.")], None, keep)
+    world.telling.stop()
+    world.telling.tell([Say("recovered", "Three.")], None, keep)
+    assert kept == [["One.", "Two."], ["Three."]]
+
+
+def test_what_the_watcher_before_has_kept_is_taken_up_where_it_is_not_in_the_history(world):
+    kept = []
+    world.telling.tell([Say("scheduled", "One.")], None, kept.extend)
+    world.telling.stop()
+    lost = [dict(kept[0], id="lost", message="Two."), {}, 7]
+    world.telling.take_up([*kept, *lost])
+    world.telling.stop()
+    lines = (world.folder / "history.jsonl").read_text().splitlines()
+    assert [json.loads(line)["message"] for line in lines] == world.log.lines == ["One.", "Two."]
+
+
 def test_what_can_not_be_written_down_is_a_problem_and_no_more(world):
     (world.folder / "history.jsonl").mkdir()
-    world.telling.tell(Say("scheduled", "One."), None)
+    world.telling.tell([Say("scheduled", "One.")], None)
     world.telling.stop()
     assert "history.jsonl can't be written" in world.telling.problem() and world.log.lines == ["One."]
 
@@ -128,7 +152,7 @@ def test_what_can_not_be_written_down_is_a_problem_and_no_more(world):
 def test_all_that_were_dropped_are_counted_however_often_room_was_made(tmp_path):
     world = World(tmp_path, spool_bytes=1, reports=tuple(destinations_of([{"url": "https://example.com/x"}])))
     for number in range(200):
-        world.telling.tell(Say("scheduled", str(number)), None)
+        world.telling.tell([Say("scheduled", str(number))], None)
     world.telling.stop()
     notice, *rest = [json.loads(path.read_text()) for path in sorted(tmp_path.glob("spool/*/*.json"))]
     assert [report["message"] for report in rest] == [str(number) for number in range(200 - len(rest), 200)]
@@ -160,7 +184,7 @@ def test_recover_hooks_of_one_that_has_left(world):
         "Reboot",
         "Thu, 01 Jan 2026 00:15:00 GMT",
     )
-    world.telling.tell(Say("ended", "Cancelled.", the_event(), None, "cancelled"), IDENTITY)
+    world.telling.tell([Say("ended", "Cancelled.", the_event(), None, "cancelled")], IDENTITY)
     assert told(world, "recovered", facts(mark=mark), ())[:2] == ("cancelled", "ID-1")
 
 

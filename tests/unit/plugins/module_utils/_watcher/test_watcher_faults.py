@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What goes wrong round the installed watcher, with real processes, hooks, files and HTTP: each outage still ends as it should."""
 
+import json
 import os
 import pathlib
 import subprocess
@@ -11,6 +12,9 @@ import zipfile
 
 import pytest
 
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.destinations import (
+    Destination,
+)
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._imds.loopback import (
     Server,
     answers,
@@ -57,6 +61,76 @@ def prepared(machine, **keys):
 def back(machine):
     """It is in service again."""
     until(lambda: machine.does("watching") and machine.happened().count("recovered") == 1)
+
+
+# --- kills ---
+
+KILLED_AT = """
+import json, os, runpy, signal, sys
+
+machine, place = sys.argv[0].rpartition("/")[0], int(os.environ["KILL_AT"])
+reached, history = 0, set()
+
+def here():
+    global reached
+    reached += os.path.exists(machine + "/armed")
+    if reached == place:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+def watched(name):
+    real = getattr(os, name)
+
+    def call(what, *arguments, **more):
+        if what in history or any(one in str(what) for one in ("remembered.json", "/spool/", "history.jsonl")):
+            here()
+        found = real(what, *arguments, **more)
+        if name == "open" and "history.jsonl" in str(what):
+            history.add(found)
+        if name == "close":
+            history.discard(what)
+        return found
+
+    setattr(os, name, call)
+
+for name in ("open", "write", "close", "replace"):
+    watched(name)
+runpy.run_path(os.environ["PROGRAM"], run_name="__main__")
+"""
+PLACES = 10  # on a report's way: what is remembered, the queue, the history, and what is remembered next
+
+
+def test_killed_at_each_place_of_a_reports_way_it_loses_none_and_reports_none_twice(machine, program):
+    url = "https://example.com/x"
+    machine.write(interval=0.1, approve="never", reports=[{"url": url}])
+    killer, armed = machine.folder / "killer.py", machine.folder / "armed"
+    killer.write_text(KILLED_AT)
+    events = []
+    for place in range(1, PLACES + 1):
+        process = machine.start(str(killer), PROGRAM=program, KILL_AT=str(place))
+        until(lambda process=process: machine.published().get("pid") == process.pid and machine.is_watching())
+        armed.touch()
+        events.append(machine.event(notice=3000))
+        assert process.wait(120) == -9
+        armed.unlink()
+    watching(machine)
+    history, spool = machine.state / "history.jsonl", machine.state / "spool" / Destination(url).key
+
+    def reports():
+        return [json.loads(line) for line in history.read_text().splitlines()]
+
+    def shown(found):
+        return sorted(one["event"]["id"] for one in found if one["happened"] == "scheduled")
+
+    until(lambda: set(shown(reports())) == set(events))
+    until(lambda: machine.published().get("pid") == machine.processes[-1].pid)
+    machine.stop()
+    assert shown(reports()) == sorted(events), "each once, under one id"
+    ids = [one["id"] for one in reports()]
+    assert len(set(ids)) == len(ids)
+    queued = [json.loads(path.read_text())["id"] for path in sorted(spool.glob("*.json"))]
+    assert set(queued) == set(ids)
+    twice = {one for one in queued if queued.count(one) > 1}
+    assert len(queued) == len(ids) + len(twice) and len(twice) <= 3, "killed before history was opened, written, closed"
 
 
 # --- answers ---

@@ -269,6 +269,11 @@ def test_what_is_remembered(tmp_path):
     first.keep({"a": [1]})
     assert (folder / "remembered.json").stat().st_ino == written
     assert RememberedState(str(folder)).what == {"a": [1]}
+    first.keep({"a": [1]}, [{"id": "1"}])
+    second = RememberedState(str(folder))
+    assert (second.what, second.reports) == ({"a": [1]}, [{"id": "1"}])
+    second.keep({"a": [1]})
+    assert RememberedState(str(folder)).reports == []
     for broken in ("{", "[]"):
         (folder / "remembered.json").write_text(broken)
         assert RememberedState(str(folder)).what == {}

@@ -54,7 +54,7 @@ class Out:
             end_jobs=lambda: True,
             find=lambda configuration: Found(self.played.steps),
             context=lambda go, facts: {},
-            tell=lambda say, identity: self.said.append(say.happened),
+            tell=lambda says, identity, keep: self.said.extend(say.happened for say in says),
             degraded=lambda: "",
             make_handling=None,
         )

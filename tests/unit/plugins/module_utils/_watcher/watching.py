@@ -135,7 +135,7 @@ class Watched:
             end_jobs=lambda: True,
             find=lambda configuration: Found(self.steps),
             context=lambda go, facts: {"of": list(go.events)},
-            tell=lambda say, identity: self.says.append(say),
+            tell=lambda says, identity, keep: self.says.extend(says),
             degraded=lambda: "",
             make_handling=self._make,
         )
