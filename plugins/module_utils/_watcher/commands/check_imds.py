@@ -1,7 +1,7 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Checks Azure's metadata service, as the watcher will find it: the way to it by the kernel's own table, whether it answers, who it says
+"""Checks Azure's metadata service, as the watcher will find it: the way to it as the kernel takes it, whether it answers, who it says
 this machine is, what time it has, and who else may ask it.
 
 Private to this collection.
@@ -11,9 +11,8 @@ Nothing here asks for events: the first who does turns Scheduled Events on for a
 
 import email.utils
 import ipaddress
-import struct
 import sys
-from typing import Callable, Dict, List, Mapping, NamedTuple, Optional
+from typing import Callable, Dict, List, Mapping, Optional
 from urllib.parse import urlsplit
 
 from ..._clock import Clock
@@ -21,78 +20,36 @@ from ..._errors import ScheduledEventsError
 from ..._imds.client import NAME, Client
 from ..._imds.option_names import with_variables
 from ..._imds.transport import Answer, Transport
+from ..._text import one_line
 from ..host.this_host import HOST
 from ..settings.options import Configuration
 from .check_report import FAIL, OK, WARN, Finding, Said
 
-TABLE = "/proc/net/route"
-_UP, _REJECT = 0x1, 0x200
 
-
-class Route(NamedTuple):
-    """One line of the table."""
-
-    card: str
-    network: ipaddress.IPv4Network
-    gateway: str  # "" for none
-    is_rejected: bool
-    metric: int
-
-
-def routes(table: str) -> List[Route]:
-    """What /proc/net/route says; lines that can't be read are left out."""
-    found = []
-    for line in table.splitlines()[1:]:
-        fields = line.split()
-        try:
-            flags = int(fields[3], 16)
-            network = ipaddress.IPv4Network(f"{_address(fields[1])}/{_address(fields[7])}", strict=False)
-            gateway = "" if int(fields[2], 16) == 0 else _address(fields[2])
-            if flags & _UP:
-                found.append(Route(fields[0], network, gateway, bool(flags & _REJECT), int(fields[6])))
-        except (ValueError, IndexError):
-            continue
-    return found
-
-
-def way_to(host: str, table: str) -> Optional[Route]:
-    """The route that is taken: the most specific one, of several the cheapest."""
-    address = ipaddress.IPv4Address(host)
-    fitting = [route for route in routes(table) if address in route.network]
-    return min(fitting, key=lambda route: (-route.network.prefixlen, route.metric), default=None)
-
-
-def check_route(endpoint: str, path: str = TABLE) -> List[Finding]:
+def check_route(endpoint: str, ask: Callable[[List[str]], Said]) -> List[Finding]:
+    """Which way the kernel takes, by all of its tables and rules. Nothing is sent."""
     host = urlsplit(endpoint).hostname or ""
     try:
-        ipaddress.IPv4Address(host)
+        ipaddress.ip_address(host)
     except ValueError:
-        return [Finding(OK, "route", f"{host} is a name, or no IPv4 address: not checked")]
-    try:
-        with open(path, encoding="ascii", errors="replace") as file:
-            route = way_to(host, file.read())
-    except OSError as error:
-        return [Finding(WARN, "route", f"{path} can't be read: {error.strerror}", f"ip route get {host}")]
-    if ipaddress.IPv4Address(host).is_loopback:
-        return [Finding(OK, "route", f"{host} is this machine itself")]
-    if route is None:
+        return [Finding(OK, "route", f"{host} is a name: not checked")]
+    said = ask(["ip", "route", "get", host])
+    words = one_line(said.text.partition(" uid ")[0], 200) or host
+    if said.code == 0:
+        return [
+            Finding(
+                OK, "route", words, "if it does not answer: only the machine's primary network interface can reach it"
+            )
+        ]
+    if said.code < 0:
+        return [Finding(OK, "route", f"not checked: this machine has no program ip, which shows the route to {host}")]
+    if "Network is unreachable" in words:
         return [Finding(FAIL, "route", f"no route leads to {host}", f"ip route get {host}; a default route is enough")]
-    if route.is_rejected:
-        words = f"a route rejects {host} ({route.network})"
-        return [Finding(FAIL, "route", words, f"remove it: ip route del {route.network}")]
-    via = f" by {route.gateway}" if route.gateway else ""
-    words = f"{host} goes through {route.card}{via}"
     advice = (
-        ""
-        if route.network.prefixlen == 32
-        else "if it does not answer: only the machine's primary network interface can reach it"
+        "see ip route show table all, and ip rule. Who has closed it may have meant to, as systemd.imds.network=locked on the kernel's command "
+        "line does: the watcher needs it open (unlocked)"
     )
-    return [Finding(OK, "route", words, advice)]
-
-
-def _address(text: str) -> str:
-    """The table has addresses as numbers in the machine's own order."""
-    return str(ipaddress.IPv4Address(struct.pack("=L", int(text, 16))))
+    return [Finding(FAIL, "route", f"this machine is kept from {host} by a route or a rule ({words})", advice)]
 
 
 WITHIN = 5.0
@@ -133,7 +90,7 @@ def check_service(configuration: Configuration, transport: Transport, clock: Clo
         name, vm_id = (client.machine_text(leaf, WITHIN) for leaf in (NAME, "vmId"))
     except ScheduledEventsError as error:
         return [Finding(FAIL, "endpoint", with_variables(error.message), _advice(error.kind), ("endpoint",))]
-    found = [Finding(OK, "endpoint", f"{configuration.endpoint} answers to {user}")]
+    found = [Finding(OK, "endpoint", f"{configuration.endpoint} says to {user} who this machine is")]
     found.append(_identity(configuration, name, vm_id))
     if noting.last:
         found += _time(noting.last.headers, clock)

@@ -138,7 +138,9 @@ def process(view: StatusView) -> List[Finding]:
     if view.silent is not None and view.silent > SILENT:
         return [Finding(FAIL, "watcher", f"it last reported {view.silent:.0f} s ago", HOST.restart())]
     found = []
-    if not view.is_looking:
+    if view.is_looking:
+        found.append(Finding(OK, "watcher", "it polls its events"))
+    else:
         found.append(Finding(FAIL, "watcher", "it runs, but can't poll its events", "see the endpoint in this list"))
     problems = (view.published or {}).get("problems")
     for words in problems if isinstance(problems, list) else ():

@@ -61,7 +61,7 @@ def check_all(here: CliContext) -> List[Finding]:
     if sys.platform == "win32":
         found += check_windows.state_folder(here.folder)
     else:
-        found += check_imds.check_route(wanted.endpoint)
+        found += check_imds.check_route(wanted.endpoint, ask)
     found += check_imds.proxies(here.environment, "this shell")
     found += check_imds.proxies(system.environment(ask), "the service")
     service = check_imds.check_service(

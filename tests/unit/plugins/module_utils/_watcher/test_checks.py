@@ -9,7 +9,6 @@ import json
 import os
 import pathlib
 import socket
-import struct
 import sys
 import time
 
@@ -123,7 +122,7 @@ def answers(headers=None, name=b"web1"):
 def test_a_service_that_answers():
     found = asked(*answers())
     assert states(found) == [(OK, "endpoint"), (OK, "name"), (OK, "clock")]
-    assert found[0].words == "http://imds.test answers to root"
+    assert found[0].words == "http://imds.test says to root who this machine is"
     assert found[1].words == "web1 (vmId v-1)"
 
 
@@ -191,49 +190,46 @@ def test_proxies_of_the_service():
 # --- the route ---
 
 
-def number(address):
-    packed = bytes(int(part) for part in address.split("."))
-    return "{:08X}".format(struct.unpack("=L", packed)[0])
-
-
-def table(*lines):
-    head = "Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tIRTT\n"
-    rows = [
-        f"{card}\t{number(to)}\t{number(by)}\t{flags}\t0\t0\t{metric}\t{number(mask)}\t0\t0\t0\n"
-        for card, to, by, flags, metric, mask in lines
-    ]
-    return head + "".join(rows)
-
-
-DEFAULT = ("eth0", "0.0.0.0", "10.0.0.1", "0003", 100, "0.0.0.0")
-
-
 @pytest.mark.parametrize(
-    "lines, state, words",
+    "said, state, words",
     [
-        ([DEFAULT], OK, "169.254.169.254 goes through eth0 by 10.0.0.1"),
-        ([DEFAULT, ("eth1", "169.254.169.254", "0.0.0.0", "0005", 100, "255.255.255.255")], OK, "goes through eth1"),
-        ([DEFAULT, ("eth1", "0.0.0.0", "10.1.0.1", "0003", 50, "0.0.0.0")], OK, "goes through eth1 by 10.1.0.1"),
         (
-            [DEFAULT, ("lo", "169.254.0.0", "0.0.0.0", "0201", 0, "255.255.0.0")],
-            FAIL,
-            "rejects 169.254.169.254 (169.254.0.0/16)",
+            Said(0, "169.254.169.254 via 10.0.0.1 dev eth0 src 10.0.0.4 uid 0 \n    cache \n"),
+            OK,
+            "dev eth0 src 10.0.0.4",
         ),
-        ([("eth0", "10.0.0.0", "0.0.0.0", "0001", 0, "255.0.0.0")], FAIL, "no route leads to"),
-        ([("eth0", "0.0.0.0", "10.0.0.1", "0002", 100, "0.0.0.0")], FAIL, "no route leads to"),
-        ([], FAIL, "no route leads to"),
+        (Said(0, "local 127.0.0.1 dev lo src 127.0.0.1 uid 0"), OK, "local 127.0.0.1 dev lo src 127.0.0.1"),
+        (Said(2, "RTNETLINK answers: Network is unreachable\n"), FAIL, "no route leads to 169.254.169.254"),
+        (Said(2, "RTNETLINK answers: Permission denied\n"), FAIL, "(RTNETLINK answers: Permission denied)"),
+        (Said(2, "RTNETLINK answers: Invalid argument\n"), FAIL, "kept from 169.254.169.254 by a route or a rule"),
+        (Said(-1, ""), OK, "not checked"),
     ],
 )
-def test_the_route(tmp_path, lines, state, words):
-    (tmp_path / "route").write_text(table(*lines) + "a line\nof some\tother kind\n", encoding="ascii")
-    (found,) = check_imds.check_route("http://169.254.169.254", str(tmp_path / "route"))
-    assert found.state == state and words in found.words
+def test_the_route(said, state, words):
+    (found,) = check_imds.check_route("http://169.254.169.254", lambda _command: said)
+    assert found.state == state and words in found.words and "uid" not in found.words
+    assert "ip route del" not in found.advice, "nobody undoes a policy without knowing it"
 
 
-def test_routes_that_are_not_looked_at(tmp_path):
-    assert check_imds.check_route("http://imds.test")[0].state == OK
-    assert check_imds.check_route("http://[fd00::1]")[0].state == OK
-    assert check_imds.check_route("http://169.254.169.254", str(tmp_path / "none"))[0].state == WARN
+def routed(*setup):
+    """What the doctor says of the route on a machine that was set up so."""
+    script = "; ".join(["ip link set lo up", "ip address add 10.0.0.4/24 dev lo", *setup, 'exec "$@"'])
+    inside = ["unshare", "--net", "sh", "-c", script, "sh"]
+    return check_imds.check_route("http://169.254.169.254", lambda command: ask([*inside, *command]))[0]
+
+
+@pytest.mark.skipif(ask(["unshare", "--net", "ip", "link"]).code != 0, reason="only root makes networks")
+def test_the_route_by_the_kernel_itself():
+    assert "no route leads to" in routed().words
+    assert routed("ip route add 169.254.0.0/16 dev lo").state == OK
+    for closed in ("route add blackhole", "route add prohibit", "route add unreachable", "rule add prohibit to"):
+        found = routed("ip route add 169.254.0.0/16 dev lo", f"ip {closed} 169.254.169.254")
+        assert found.state == FAIL and "kept from 169.254.169.254" in found.words, closed
+        assert "systemd.imds.network=locked" in found.advice
+
+
+def test_a_name_has_no_route():
+    assert check_imds.check_route("http://imds.test", None)[0].words == "imds.test is a name: not checked"
 
 
 # --- the machine ---
@@ -313,7 +309,7 @@ def a_view(**members):
 
 
 def test_what_the_watcher_says_itself():
-    assert check_system.process(a_view()) == []
+    assert states(check_system.process(a_view())) == [(OK, "watcher")]
     assert check_system.process(a_view(is_running=False)) == []
     assert "last reported 95 s ago" in check_system.process(a_view(silent=95.0))[0].words
     found = check_system.process(a_view(published={"looking": False, "problems": ["Hook x is not run."]}))
