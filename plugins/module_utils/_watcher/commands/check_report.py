@@ -53,6 +53,9 @@ class Finding(NamedTuple):
     ] = ()  # what of the settings it is about, from the outside in; () where it is about no value of theirs
 
 
+DEPLOY = "run the playbook deploy_watcher for this machine: one that was interrupted is completed by running it again"
+"""What to do about services that are not there, or were never started."""
+
 _BEFORE = 18
 
 

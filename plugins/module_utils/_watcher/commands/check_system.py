@@ -22,12 +22,13 @@ from ..health.client import closed_folders
 from ..health.machine_state import UNCHECKED
 from ..host.this_host import HOST
 from ..service.disk_reserve import DiskReserve
-from .check_report import FAIL, OK, WARN, Finding, Said
+from .check_report import DEPLOY, FAIL, OK, WARN, Finding, Said
 from .cli import CliContext
 from .status import SILENT, MetricsView, StatusView
 
 Ask = Callable[..., Said]
 SERVICE, REPORTS = HOST.watcher.name, HOST.reports.name
+ADDRESSES = HOST.health_units.split()[0]  # the unit that holds them
 OLDEST_SYSTEMD = 239
 _RIGHTS = "any user who can write it can become root: make root its owner, then check who may have changed it"
 
@@ -79,10 +80,12 @@ def rights(paths: Sequence[str]) -> List[Finding]:
     return found or [Finding(OK, "rights", f"only {HOST.admin} may write {listed(map(one_line, paths))}")]
 
 
-def services(ask: Ask, needs_reports: bool) -> List[Finding]:
+def services(ask: Ask, needs_reports: bool, needs_health: bool = False) -> List[Finding]:
     found = _service(ask, SERVICE, "watcher")
     if needs_reports:
         found += _service(ask, REPORTS, "reports")
+    if needs_health:
+        found += _service(ask, ADDRESSES, "health")
     return found
 
 
@@ -97,15 +100,17 @@ def environment(ask: Ask) -> Dict[str, str]:
 
 
 def _service(ask: Ask, unit: str, what: str) -> List[Finding]:
-    said = ask(
-        ["systemctl", "show", "--property=LoadState,ActiveState,SubState,UnitFileState,NRestarts", f"{unit}.service"]
-    )
+    name = unit if "." in unit else f"{unit}.service"
+    said = ask(["systemctl", "show", "--property=LoadState,ActiveState,SubState,UnitFileState,NRestarts", name])
     if said.code != 0:
         return [Finding(WARN, what, f"systemctl could not show the state of {unit}", HOST.status(unit))]
     state: Dict[str, str] = dict(line.split("=", 1) for line in said.text.splitlines() if "=" in line)
     if state.get("LoadState") == "not-found":
-        return [Finding(FAIL, what, f"there is no service {unit}", "run role watcher for this machine")]
+        return [Finding(FAIL, what, f"there is no service {unit}", DEPLOY)]
     found = []
+    if (state.get("ActiveState"), state.get("UnitFileState")) == ("inactive", "disabled"):
+        words = f"{unit} does not run, and does not start with the machine: its deployment did not end, or somebody has disabled it"
+        return [Finding(FAIL, what, words, DEPLOY)]
     if state.get("ActiveState") != "active":
         more = f" ({state['SubState']})" if state.get("SubState") else ""
         words = f"{unit} is {state.get('ActiveState') or 'in an unknown state'}{more}"

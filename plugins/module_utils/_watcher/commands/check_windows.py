@@ -29,7 +29,7 @@ from ..health.machine_state import MARK
 from ..host.host import Service
 from ..host.this_host import HOST
 from ..settings.options import Configuration
-from .check_report import FAIL, OK, WARN, Finding, Said
+from .check_report import DEPLOY, FAIL, OK, WARN, Finding, Said
 from .cli import CliContext
 
 Ask = Callable[..., Said]
@@ -261,7 +261,7 @@ def _service(service: Service, what: str, log: str, state_of: StateOf, read: Rea
         words = f"Windows does not say how {name} is: {one_line(error.strerror or error)}"
         return [Finding(WARN, what, words, HOST.status(name))]
     if state is None:
-        return [Finding(FAIL, what, f"there is no service {name}", "run role watcher for this machine")]
+        return [Finding(FAIL, what, f"there is no service {name}", DEPLOY)]
     found = []
     if state != manager.RUNNING:
         words = f"{name} is {state_words(state)}"

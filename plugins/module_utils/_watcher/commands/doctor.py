@@ -23,7 +23,7 @@ from ..settings.hooks import NOTIFY, PHASES, Hooks
 from ..settings.options import OPTIONS, Configuration
 from ..settings.settings import place_of
 from . import check_imds, check_settings, check_system
-from .check_report import FAIL, OK, WARN, Finding, as_json, ask, lines_of, show
+from .check_report import DEPLOY, FAIL, OK, WARN, Finding, as_json, ask, lines_of, show
 from .cli import ENDPOINT, FINE, HOOKS_FOLDER, WRONG, CliContext, Subcommand
 from .status import HEALTH_WITHIN, view_of
 
@@ -74,12 +74,12 @@ def check_all(here: CliContext) -> List[Finding]:
         found += check_imds.others(wanted.endpoint, ask)
     if sys.platform == "win32":
         found += check_windows.machine(ask, wanted)
-        found += check_windows.services(ask, bool(wanted.reports), wanted.health.is_wanted)
-    else:
-        found += check_system.services(ask, bool(wanted.reports))
+    services = system.services(ask, bool(wanted.reports), wanted.health.is_wanted)
+    found += services
     found += check_system.mark(view)
     found += check_system.process(view)
-    found += check_system.health(view, here.folder)
+    if not any(one.what == "health" and one.advice == DEPLOY for one in services):  # else nobody is there to answer
+        found += check_system.health(view, here.folder)
     if sys.platform == "win32":
         found += check_windows.health_account(here.folder) if wanted.health.is_wanted else []
         found += check_windows.sender_account(here.settings, wanted) if wanted.reports else []

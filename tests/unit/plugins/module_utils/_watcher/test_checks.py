@@ -22,6 +22,7 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watche
     cli,
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.commands.check_report import (
+    DEPLOY,
     FAIL,
     OK,
     WARN,
@@ -266,6 +267,24 @@ def shown(**state):
 def test_the_service(state, expected, words):
     (found,) = check_system.services(says(("azure-maintenance.service", shown(**state))), False)
     assert found.state == expected and words in found.words
+
+
+@pytest.mark.parametrize(
+    "state", [{"LoadState": "not-found"}, {"ActiveState": "inactive", "SubState": "dead", "UnitFileState": "disabled"}]
+)
+def test_what_a_deployment_that_was_interrupted_has_left_is_completed_by_another_one(state):
+    asks = says(("azure-maintenance", shown(**state)))
+    found = check_system.services(asks, True, True)
+    assert [one.what for one in found] == ["watcher", "reports", "health"]
+    assert {one.advice for one in found} == {DEPLOY} and "run the playbook deploy_watcher" in DEPLOY
+
+
+def test_an_endpoint_that_is_not_there_is_not_asked(doctor, monkeypatch):
+    settings = json.loads(doctor.path.read_text(encoding="utf-8"))
+    doctor.path.write_text(json.dumps(dict(settings, health={"http": ["127.0.0.1:9"]})), encoding="utf-8")
+    monkeypatch.setattr(check_system, "services", lambda *how: [Finding(FAIL, "health", "there is none", DEPLOY)])
+    found = [one for one in json.loads(doctor("--json")[1])["findings"] if one["what"] == "health"]
+    assert found == [{"state": "fail", "what": "health", "words": "there is none", "advice": DEPLOY}]
 
 
 def test_the_sender_counts_where_there_are_reports():
