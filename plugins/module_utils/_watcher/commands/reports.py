@@ -57,12 +57,9 @@ def lines_of_report(report: Report) -> List[str]:
     at = one_line(report.get("at"), 20).replace("T", " ")
     begin = f"{at:<20}  {one_line(report.get('happened'), 20):<20} "
     event = report.get("event") or {}
-    about = (
-        f" ({one_line(event.get('type'), 40)} {one_line(event.get('id'), 60)})"
-        if isinstance(event, dict) and event
-        else ""
-    )
-    words = one_line(report.get("message"), 1000) + about
+    words = one_line(report.get("message"), 1000)
+    if isinstance(event, dict) and event and one_line(event.get("id"), 60) not in words:
+        words += f" ({one_line(event.get('type'), 40)} {one_line(event.get('id'), 60)})"
     below = " " * 22
     return textwrap.wrap(begin + words, WIDTH, subsequent_indent=below, break_on_hyphens=False)
 

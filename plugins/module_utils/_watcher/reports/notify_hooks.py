@@ -6,6 +6,7 @@
 Private to this collection.
 """
 
+import hashlib
 import json
 import os
 import subprocess
@@ -20,7 +21,7 @@ from ..._machine.step_runner import JobFailed
 from ..._steps.hook import PREFIX, variables
 from ..._text import last_line, one_line
 from .report import Report, line_of
-from .report_queue import GIVEN_UP, REFUSED, TAKEN, Outcome
+from .report_queue import GIVEN_UP, REFUSED, TAKEN, Outcome, tidy
 
 if sys.platform == "win32":
     from . import windows_hook as here
@@ -60,7 +61,9 @@ class NotifyHooks:
     ) -> None:
         self._find = find
         self._ran = StateFile(os.path.join(spool, RAN), None)
-        self._run_folder = run_folder
+        self._folder = here.folder_of_files(run_folder)
+        self._prefix = f"azure-maintenance-{hashlib.sha256(spool.encode('utf-8')).hexdigest()[:16]}-"
+        tidy(self._folder, f"{self._prefix}*")
         self._clock = clock
         self._log = log
         self._refused: Dict[str, str] = {}
@@ -132,8 +135,7 @@ class NotifyHooks:
 
     def _file(self, report: Report, account: Optional[Any]) -> str:
         """The report where the hook's user may read it; a copy, as what waits must stay what it is."""
-        folder = here.folder_of_files(self._run_folder)
-        descriptor, path = tempfile.mkstemp(prefix="azure-maintenance-", suffix=".json", dir=folder)
+        descriptor, path = tempfile.mkstemp(prefix=self._prefix, suffix=".json", dir=self._folder)
         with open(descriptor, "wb") as file:
             file.write(line_of(report))
             here.give(file.fileno(), account)

@@ -38,7 +38,10 @@ class Manager:
         return make_log(os.environ, clock, send_datagram)
 
     def notify(self) -> Notify:
-        return Notify(os.environ, send_datagram)
+        """Afterwards no child of this process takes itself for the service, as systemd-run does: each would be a warning in the journal."""
+        found = Notify(os.environ, send_datagram)
+        os.environ.pop("NOTIFY_SOCKET", None)
+        return found
 
     def connect(self, loop: Loop, system: WatchedSystem) -> None:
         """From now on the loop is ended by it."""

@@ -388,9 +388,17 @@ def test_history(machine):
     assert machine.call("history", "-n", "2") == FINE
     assert machine.out.startswith("2026-01-01 00:00:00Z  prepared             It was prepared, and so on")
     assert "(Reboot C7061BAC-AFDC-4513-B24B-AA5F13A16123)" in " ".join(machine.out.split())
+    History(str(machine.folder)).add(a_report("ended", message="Reboot C7061BAC-AFDC-4513-B24B-AA5F13A16123 is over."))
+    assert machine.call("history", "-n", "1") == FINE and machine.out.count("C7061BAC") == 1
+    assert machine.call("history", "-n", "3") == FINE
     assert "scheduled" not in machine.out
     machine.call("history", "--json")
-    assert [json.loads(line)["happened"] for line in machine.out.splitlines()] == ["scheduled", "prepared", "recovered"]
+    assert [json.loads(line)["happened"] for line in machine.out.splitlines()] == [
+        "scheduled",
+        "prepared",
+        "recovered",
+        "ended",
+    ]
 
 
 def test_history_that_is_damaged(machine):

@@ -180,8 +180,11 @@ def test_after_the_sender_was_killed_in_the_middle_it_goes_on_with_the_next(hook
         os._exit(0)
     assert os.waitpid(pid, 0)[1] == 9
     until(lambda: hooks.text("out"))
+    (tmp_path / "run" / "azure-maintenance-of-somebody-else.json").touch()
+    assert len(list((tmp_path / "run").iterdir())) == 2, "it could not remove its file"
     hooks.send()
     assert hooks.text("out") == "a\nb\n"
+    assert [path.name for path in (tmp_path / "run").iterdir()] == ["azure-maintenance-of-somebody-else.json"]
 
 
 def test_one_that_hangs_is_ended_with_all_that_it_started(hooks, tmp_path):

@@ -30,6 +30,7 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watche
     LinuxSystem,
     PipeWake,
 )
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.service.service import Manager
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.service.state_files import (
     AlreadyRunning,
     InstanceLock,
@@ -52,6 +53,16 @@ def listener(tmp_path):
 
 
 # --- systemd ---
+
+
+def test_no_child_takes_itself_for_the_service(tmp_path, listener, monkeypatch):
+    """As systemd-run does, whose words systemd then refuses with a warning."""
+    monkeypatch.setenv("NOTIFY_SOCKET", str(tmp_path / "socket"))
+    notify = Manager().notify()
+    seen = subprocess.run(["env"], stdout=subprocess.PIPE, check=True).stdout
+    assert b"NOTIFY_SOCKET" not in seen
+    notify.ready()
+    assert listener.recv(100) == b"READY=1"
 
 
 def test_what_systemd_is_told(tmp_path, listener):
