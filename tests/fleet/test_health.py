@@ -317,6 +317,24 @@ def test_a_dead_watcher_and_a_reboot_leave_it_out_of_service(azure, machines, de
 
 
 @at_length
+@pytest.mark.parametrize("taken, other", [(HTTP_PORT, HTTP_PORT + 2), (HTTP_PORT + 2, HTTP_PORT)])
+def test_a_port_in_use_closes_no_other_and_is_had_once_it_is_free(deploy, on, taken, other):
+    """Whether it is the first address, whose unit pulls in the others, or another one."""
+    machine = on("lone1")
+    health = {"http": [f"0.0.0.0:{HTTP_PORT}", f"0.0.0.0:{HTTP_PORT + 2}"], "sources": [settings.CONTROLLER_ADDRESS]}
+    deploy("lone1", watcher_health=health)
+    holds = f"import socket, time; found = socket.create_server(('0.0.0.0', {taken})); time.sleep(600)"
+    machine.check_output(f'systemctl stop {HEALTH}.socket; systemd-run --unit=azm-holds python3 -c "{holds}"')
+    host.until("the port to be taken", lambda: machine.run(f"ss -Hltn sport = :{taken} | grep .").rc == 0)
+    machine.run(f"systemctl start {HEALTH}.socket")
+    assert asked("lone1", other) == (200, "in service")
+    assert f"{taken}" in machine.run("azure-maintenance doctor | grep 'FAIL  health'").stdout
+    machine.check_output("systemctl stop azm-holds")
+    host.until("it to have the port", lambda: asked("lone1", taken, timeout=2) == (200, "in service"), 150)
+    assert asked("lone1", other) == (200, "in service")
+
+
+@at_length
 def test_deployed_twice_changed_and_taken_away(machines, deploy, on):
     machine = on("lone1")
     deploy("lone1")

@@ -31,7 +31,7 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_ut
 
 ROLE = pathlib.Path(__file__).resolve().parents[2] / "roles" / "watcher"
 UNITS = ("azure-maintenance.service", "azure-maintenance-reports.service", "azure-maintenance-health.service")
-SOCKET = "azure-maintenance-health.socket"
+SOCKET, ADDRESS = "azure-maintenance-health.socket", "azure-maintenance-health@.socket"
 SYSTEMD = "ansible.builtin.systemd_service"
 OLDEST, NEWEST = refusals.OLDEST_SYSTEMD, 260
 
@@ -52,7 +52,8 @@ SINCE = {
             "LimitNOFILE",
             "MemoryMax",
             "PrivateNetwork",
-            "Requires",
+            "PartOf",
+            "Wants",
             "RequiresMountsFor",
             "TasksMax",
             "CapabilityBoundingSet",
@@ -95,12 +96,13 @@ def rendered(template, version=252, health=None, state=None, words=None):
         "azure_maintenance_endpoint": "http://169.254.169.254",
         "__watcher_probed": {"stdout": json.dumps({"systemd": version})},
         "__watcher_place": there._asdict(),
+        "item": "@" if template == ADDRESS else "",
         "__watcher_files": {
             "commands": dict.fromkeys(commands, words) if words else commands,
             "settings": {"health": {**HEALTH, **(health or {})}},
         },
     }
-    return environment.get_template(template + ".j2").render(given)
+    return environment.get_template(template.replace("@", "") + ".j2").render(given)
 
 
 HEALTH = {
@@ -187,7 +189,8 @@ def test_another_state_folder_is_there_before_the_services_are():
 def test_systemd_finds_nothing_wrong_with_a_unit(name, state, tmp_path):
     path = tmp_path / name
     path.write_text(rendered(name, state=state), encoding="utf-8")
-    (tmp_path / SOCKET).write_text(rendered(SOCKET), encoding="utf-8")
+    for socket in (SOCKET, ADDRESS):
+        (tmp_path / socket).write_text(rendered(socket), encoding="utf-8")
     done = subprocess.run(
         ["systemd-analyze", "verify", "--man=no", "--generators=no", str(path)],
         stdout=subprocess.PIPE,
@@ -196,13 +199,22 @@ def test_systemd_finds_nothing_wrong_with_a_unit(name, state, tmp_path):
         timeout=60,
         check=False,
     )
-    assert [line for line in done.stdout.splitlines() if name in line or SOCKET in line] == []
+    assert [line for line in done.stdout.splitlines() if name in line or "-health" in line] == []
 
 
 def test_systemd_holds_the_addresses_of_the_health_endpoint():
+    """Each by a unit of its own: one that somebody else has keeps none of the others closed."""
     unit = settings_in(rendered(SOCKET))
-    assert [value for key, value in unit if key == "ListenStream"] == [*HEALTH["http"], *HEALTH["agent"]]
+    assert [value for key, value in unit if key == "ListenStream"] == HEALTH["http"][:1]
     assert dict(unit)["TriggerLimitIntervalSec"] == "0" and dict(unit)["WantedBy"] == "sockets.target"
+    others = [rf"azure-maintenance-health@{name}.socket" for name in (r"\x5b::1\x5d:8009", "10.0.0.4:8010")]
+    assert [value for key, value in unit if key == "Wants"] == others
+    instance = dict(settings_in(rendered(ADDRESS)))
+    assert (instance["ListenStream"], instance["PartOf"], "WantedBy" in instance) == ("%I", SOCKET, False)
+    service = settings_in(rendered(UNITS[2]))
+    for key in ("Wants", "After"):
+        assert [value for name, value in service if name == key] == [SOCKET, *others]
+    assert not [value for name, value in service if name == "Requires"], "without one address it answers on the others"
 
 
 def test_the_health_endpoint_has_no_right_and_as_little_network_as_it_needs():

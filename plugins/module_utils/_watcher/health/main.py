@@ -17,7 +17,7 @@ import socket
 import sys
 from typing import Callable, Dict, List, Mapping, NamedTuple, Optional, Set, Tuple
 
-from ..._clock import Clock
+from ..._clock import Clock, Deadline
 from ..host.this_host import HOST
 from .addresses import Address, AppUrl, Sources, app_url, listen_address
 from .app_check import AppCheck
@@ -28,6 +28,8 @@ WRONG_USAGE = 2
 _FIRST = 3  # of the descriptors that systemd hands over
 _BACKLOG = 128
 LONGEST_TURN = 1.0
+TRY_AGAIN_AFTER = 60.0
+"""Seconds after which the process ends where systemd lacks an address: it tries that again when it starts the process again."""
 _NOTHING = "there is no socket: name one with --http or --agent"
 
 
@@ -45,15 +47,18 @@ class Options(NamedTuple):
 
 
 def main(arguments: List[str]) -> int:
-    """Answer until somebody ends it; returns the exit code."""
+    """Answer until somebody ends it, or an address is to be tried again; returns the exit code."""
     try:
         options = options_of(arguments)
-        poller = serve(options, listeners_of(options, os.environ), Clock())
+        listeners, clock = listeners_of(options, os.environ), Clock()
+        poller = serve(options, listeners, clock)
     except (ValueError, OSError) as error:
         sys.stderr.write(f"azure-maintenance health: {error}\n")
         return WRONG_USAGE
-    while True:
-        poller.turn()
+    deadline = Deadline(clock, TRY_AGAIN_AFTER if len(listeners) < len(_wanted(options)) else None)
+    while not deadline.passed():
+        poller.turn(deadline.remaining())
+    return 0
 
 
 def options_of(arguments: List[str]) -> Options:

@@ -4,6 +4,8 @@
 """The health endpoint as the installed program, with the sockets that systemd would give it, and beside a watcher that is killed."""
 
 import contextlib
+import os
+import pathlib
 import socket
 import subprocess
 import sys
@@ -21,6 +23,7 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_ut
 )
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.watching import until
 
+ROOT = pathlib.Path(__file__).resolve().parents[8]
 PROGRAM = """
 import os, sys
 os.environ.update(LISTEN_PID=str(os.getpid()), LISTEN_FDS="2")
@@ -53,6 +56,26 @@ def test_its_ports_outlive_it(tmp_path):
         (tmp_path / "mark.json").write_text("{}")
         assert asked(http, GET).startswith(b"HTTP/1.1 503")
         assert asked(agent, b"") == b"0%\n"
+
+
+OF_ONE = """
+import os, sys
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.health import main
+os.environ.update(LISTEN_PID=str(os.getpid()), LISTEN_FDS="1")
+os.dup2(int(sys.argv[1]), 3)
+main.TRY_AGAIN_AFTER = 0.2
+sys.exit(main.main(sys.argv[2:]))
+"""
+
+
+def test_it_ends_after_a_while_where_systemd_lacks_an_address(tmp_path):
+    """systemd tries that again when it starts the process again."""
+    with listening() as http:
+        command = [sys.executable, "-c", OF_ONE, str(http.fileno()), "--folder", str(tmp_path)]
+        command += ["--http", f"127.0.0.1:{http.getsockname()[1]}", "--agent", "127.0.0.1:9"]
+        environment = dict(os.environ, PYTHONPATH=str(ROOT))
+        done = subprocess.run(command, pass_fds=[http.fileno()], env=environment, timeout=120, check=False)
+        assert done.returncode == 0
 
 
 class Asking:
