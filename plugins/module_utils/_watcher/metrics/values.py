@@ -7,10 +7,10 @@ took, and hooks that failed. Pure.
 Private to this collection.
 
 Of an event only its type and status are used, and only those that Azure documents: text from the wire is never a label. Counting goes by the
-reports, and by the mark. The counts belong to one boot of the machine: whoever reads them knows that a counter may begin anew.
+reports, and by the mark. The counts belong to one process: whoever reads them knows that a counter may begin anew.
 """
 
-from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Dict, FrozenSet, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from ..._core.mark_view import MarkView, recovery_begun
 from ..._events.policy import TYPES
@@ -33,7 +33,6 @@ BOUNDS = (60, 120, 300, 600, 1200, 1800, 3600, 7200, 14400)
 """Seconds: upper bounds of the buckets of outages."""
 
 _ENDS = {"recovered": RECOVERED, "recovery_interrupted": INTERRUPTED, "mark_removed": MARK_REMOVED}
-_FAILED_STATES = (FAILED, NOT_TAKEN_BACK)
 
 
 class Current(NamedTuple):
@@ -42,7 +41,12 @@ class Current(NamedTuple):
     name: str = ""  # "" while there is none
     since: float = 0.0  # Unix time
     worst: str = ""  # PREPARE_FAILED or UNPREPARED, where that can be said of it already
-    failed: Sequence[str] = ()  # keys and states of the hooks that were counted as failed
+    failed: FrozenSet[str] = frozenset()  # keys and states of the hooks that were counted as failed
+
+
+def _failed_hooks(steps: Sequence[Mapping[str, Any]]) -> FrozenSet[str]:
+    found = [step for step in steps if step["type"] in HOOKS and step["state"] in (FAILED, NOT_TAKEN_BACK)]
+    return frozenset(f"{step['key']} {step['state']}" for step in found)
 
 
 class Counters:
@@ -98,41 +102,19 @@ class Counters:
         """
         if mark.outage != self._current.name:
             self._current = Current(mark.outage, since)
-        failed = [
-            f"{step['key']} {step['state']}"
-            for step in steps
-            if step["type"] in HOOKS and step["state"] in _FAILED_STATES
-        ]
-        self.hook_failures += len(set(failed).difference(self._current.failed))
-        if failed != list(self._current.failed):
-            self._current = self._current._replace(failed=failed)
+        failed = _failed_hooks(steps)
+        self.hook_failures += len(failed - self._current.failed)
+        self._current = self._current._replace(failed=failed, since=since)
 
-    def packed(self) -> Dict[str, Any]:
-        """As JSON."""
-        return {
-            "outages": dict(self.outages),
-            "buckets": list(self.buckets),
-            "seconds": self.seconds,
-            "hook_failures": self.hook_failures,
-            "current": dict(self._current._asdict(), failed=list(self._current.failed)),
-        }
+    def take_up(self, mark: MarkView, note: Mapping[str, Any], steps: Sequence[Mapping[str, Any]]) -> None:
+        """An outage that goes on when the watcher is started: what another process has counted of it counts no more.
 
-
-def unpacked(data: Optional[Mapping[str, Any]]) -> Counters:
-    """Out of JSON; new ones where there is none, or it can't be understood."""
-    found = Counters()
-    try:
-        if not data or len(data["buckets"]) != len(found.buckets):
-            return Counters()
-        found.outages.update({name: int(data["outages"][name]) for name in OUTCOMES})
-        found.buckets = [int(count) for count in data["buckets"]]
-        found.seconds, found.hook_failures = int(data["seconds"]), int(data["hook_failures"])
-        current = data["current"]
-        failed = [str(key) for key in current["failed"]]
-        found._current = Current(str(current["name"]), float(current["since"]), str(current["worst"]), failed)
-    except (KeyError, TypeError, ValueError):
-        return Counters()
-    return found
+        :arg note: of the mark, which has what was reported
+        """
+        said = {happened for each in (note.get("said") or {}).values() for happened in each}
+        failed = PREPARE_FAILED if "prepare_failed" in said and "prepared" not in said else ""
+        worst = UNPREPARED if "started_unprepared" in said else failed
+        self._current = Current(mark.outage, 0.0, worst, _failed_hooks(steps))
 
 
 OTHER = "other"

@@ -257,7 +257,7 @@ class Loop:
         parts = self._parts
         says = [act for act in acts if isinstance(act, Say)]
         for say in says:
-            parts.metrics.take_report(say, facts.moment.boot_id)
+            parts.metrics.take_report(say)
         found = [act.what for act in acts if isinstance(act, Remember)]
         if says or found:
             what = found[0] if found else parts.remembered.what

@@ -7,7 +7,6 @@ import os
 
 import pytest
 
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._clock import Moment
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.interface import Go, Hold, Say
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.metrics.metrics_file import (
     MetricsFile,
@@ -133,7 +132,7 @@ def test_it_is_written_when_something_changes_and_else_every_half_minute(played)
     assert metrics(played, "imds_up") == 0, "at once"
 
 
-def test_everybody_may_read_it_and_nobody_the_counts(played):
+def test_everybody_may_read_it(played):
     old = os.umask(0o077)
     try:
         played.tick()
@@ -141,30 +140,23 @@ def test_everybody_may_read_it_and_nobody_the_counts(played):
         os.umask(old)
     run = played.state.parent / "run"
     modes = {path.name: path.stat().st_mode & 0o777 for path in run.iterdir() if path.name.startswith("metrics")}
-    assert modes == {"metrics.prom": 0o644, "metrics-counters.json": 0o600}
+    assert modes == {"metrics.prom": 0o644}
 
 
-def test_counts_survive_a_restart_and_no_boot(played):
+def test_counts_begin_anew_with_each_start_and_count_an_outage_that_goes_on_once(played):
     run, state = str(played.state.parent / "run"), str(played.state)
-    played.tick(Say("started_unprepared", "words"))
+    note = {"outage": "o1", "types": {"E1": "Reboot"}, "said": {"E1": ["scheduled", "started_unprepared"]}}
+    played.metadata.shows(EVENT)
+    played.tick(Go("prepared", 100.0, ("E1",), note), Say("started_unprepared", "words", outage="o1"))
+    played.tick(Say("x", "x"))
     assert metrics(played, 'outages_total{outcome="unprepared"}') == 1
-    facts = played.facts
-
-    def anew(boot_id):
-        MetricsFile(run, state, "0.0.1", played.clock).publish(
-            facts._replace(moment=Moment(facts.moment.wall, facts.moment.uptime, boot_id))
-        )
-        return metrics(played, 'outages_total{outcome="unprepared"}')
-
-    assert anew("boot-1") == 1
-    assert anew("boot-2") == 0
-
-
-def test_damaged_counts_are_begun_anew(played):
-    run = played.state.parent / "run"
-    (run / "metrics-counters.json").write_text("{")
-    played.tick()
-    assert metrics(played, "hook_failures_total") == 0
+    again = MetricsFile(run, state, "0.0.1", played.clock)
+    again.publish(played.facts)
+    assert metrics(played, 'outages_total{outcome="unprepared"}') == 0
+    again.take_report(Say("recovered", "words", outage="o1"))
+    again.publish(played.facts._replace(mark=None))
+    assert metrics(played, "outage_seconds_count") == 1
+    assert [metrics(played, f'outages_total{{outcome="{name}"}}') for name in ("unprepared", "recovered")] == [0, 0]
 
 
 def test_without_its_folder_there_is_no_file_and_no_problem(played):

@@ -12,9 +12,7 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watche
     COUNTER,
     GAUGE,
     Family,
-    Sample,
     families,
-    histogram,
     rendered,
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.metrics.values import (
@@ -52,32 +50,28 @@ def samples_of(text):
 
 
 def test_the_format():
-    labels = (("path", 'C:\\dir "x"\nend'), ("b", "é"))
     found = rendered(
         [
-            Family("a_total", COUNTER, "Back\\slash\nand line.", (Sample(3, labels), Sample(0.5))),
-            Family("b", GAUGE, "None.", ()),
+            Family("a_total", COUNTER, "A line.", {'{path="x",b="y"}': 3, "": 1}),
+            Family("b", GAUGE, "None.", {}),
         ]
     )
     assert found == (
-        "# HELP a_total Back\\\\slash\\nand line.\n"
+        "# HELP a_total A line.\n"
         "# TYPE a_total counter\n"
-        'a_total{path="C:\\\\dir \\"x\\"\\nend",b="é"} 3\n'
-        "a_total 0.5\n"
+        'a_total{path="x",b="y"} 3\n'
+        "a_total 1\n"
         "# HELP b None.\n"
         "# TYPE b gauge\n"
     )
 
 
 def test_a_histogram_counts_up():
-    found = rendered([Family("h", "histogram", "H.", histogram([(60, 2), (120.5, 1)], 4, 700.25))])
-    assert found.splitlines()[2:] == [
-        'h_bucket{le="60"} 2',
-        'h_bucket{le="120.5"} 3',
-        'h_bucket{le="+Inf"} 4',
-        "h_sum 700.25",
-        "h_count 4",
-    ]
+    counters = Counters()
+    counters.buckets[:2], counters.buckets[-1], counters.seconds = [2, 1], 1, 700
+    lines = [line.rpartition("outage_seconds_")[2] for line in text_of(counters=counters).splitlines()]
+    assert 'bucket{le="60"} 2' in lines and 'bucket{le="120"} 3' in lines and 'bucket{le="14400"} 3' in lines
+    assert lines[lines.index('bucket{le="+Inf"} 4') + 1 :][:2] == ["sum 700", "count 4"]
 
 
 def test_names_and_kinds_are_an_interface():
