@@ -66,7 +66,9 @@ class ReportQueue:
         self.destinations = dict(destinations)
         self._make_dropped = dropped
         self._number = 0
-        self._lost: Dict[str, int] = {}
+        self._lost: Dict[
+            str, int
+        ] = {}  # by destination: reports that could not be put there, and which nobody has heard of yet
         self.problem = ""
         """Why the last report could not be put there for every destination; "" when it could."""
 
@@ -75,18 +77,15 @@ class ReportQueue:
         """Bytes of each destination, so that one that can't be reached puts out nothing of the others."""
         return max(LEAST_SHARE, self._most_bytes // max(1, len(self.destinations)))
 
-    @property
-    def lost(self) -> int:
-        """Reports that could not be put there, and which nobody has heard of yet."""
-        return sum(self._lost.values())
-
-    def add(self, report: Report) -> None:
+    def add(self, report: Report, missed: int = 0) -> None:
+        """:arg missed: how many before it could not even be handed over"""
         self.problem = ""
         for key, words in self.destinations.items():
+            self._lost[key] = self._lost.get(key, 0) + missed
             try:
                 self._add(key, words, report)
             except OSError as error:
-                self._lost[key] = self._lost.get(key, 0) + 1
+                self._lost[key] += 1
                 self.problem = f"the report for {words} can't be kept: {error.strerror or error}"
 
     def _add(self, key: str, words: str, report: Report) -> None:
@@ -95,10 +94,9 @@ class ReportQueue:
         files.make_subfolder(folder)
         if not self._number:
             self._number = self._take_up()
-        lost = self._lost.get(key, 0)
-        if lost:
+        if self._lost[key]:
             why = "they could not be kept until they are sent"
-            self._put(folder, "-dropped", self._make_dropped(words, lost, why))
+            self._put(folder, "-dropped", self._make_dropped(words, self._lost[key], why))
             self._lost[key] = 0
         self._put(folder, "", report)
         self._bound(folder, words)

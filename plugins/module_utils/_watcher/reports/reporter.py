@@ -129,8 +129,7 @@ class ReportWriter:
         self._waiting: Deque[Report] = collections.deque()
         self._thread = threading.Thread(target=self._work, name="reports", daemon=True)
         self._thread.start()
-        self.lost = 0
-        """Reports that found no place, as nothing has been written down for long."""
+        self._lost = self._told = 0  # reports that found no place, and how many of them somebody has asked for
         self.problem = ""
         """What one of those who write them down raised last: it should never be anything."""
 
@@ -141,7 +140,12 @@ class ReportWriter:
             self._queue.put_nowait(report)
         except queue.Full:
             self._waiting.pop()
-            self.lost += 1
+            self._lost += 1
+
+    def missed(self) -> int:
+        """How many found no place since this was last called, as nothing was written down for long. For those who write down."""
+        before, self._told = self._told, self._lost
+        return self._told - before
 
     def waiting(self) -> List[Report]:
         """Those that are not written down yet."""
@@ -204,7 +208,7 @@ class Reporter:
         self._writer = ReportWriter((self._queued, self._history.add))
 
     def _queued(self, report: Dict[str, Any]) -> None:
-        self._queue.add(report)  # another one after other settings
+        self._queue.add(report, self._writer.missed())  # another one after other settings
 
     def configure(self, configuration: Configuration) -> None:
         """Go by these settings, and by the hooks in notify.d as they are now."""

@@ -112,7 +112,6 @@ def test_what_goes_wrong_is_counted_and_said_when_it_is_over(tmp_path, monkeypat
     monkeypatch.setattr(files, "replace", full)
     spool.add(a_report(message="lost"))
     spool.add(a_report(message="lost, too"))
-    assert spool.lost == 2
     assert spool.problem == "the report for to-one can't be kept: No space left on device"
     monkeypatch.setattr(files, "replace", replace)
     spool.add(a_report(message="after"))
@@ -122,7 +121,12 @@ def test_what_goes_wrong_is_counted_and_said_when_it_is_over(tmp_path, monkeypat
         ("scheduled", "after"),
     ]
     assert there(tmp_path, "two") == [("scheduled", words) for words in ("before", "lost", "lost, too", "after")]
-    assert (spool.lost, spool.problem) == (0, "")
+    assert spool.problem == ""
+    spool.add(a_report(message="last"), 3)
+    assert there(tmp_path)[-2:] == [
+        ("reports_dropped", "3 to to-one: they could not be kept until they are sent"),
+        ("scheduled", "last"),
+    ]
 
 
 @pytest.mark.parametrize("name", ["spool", "spool/one"])
@@ -131,7 +135,7 @@ def test_a_file_in_the_folders_place_is_no_failure(tmp_path, name):
     (tmp_path / name).write_text("", encoding="ascii")
     spool = a_spool(tmp_path)
     spool.add(a_report())
-    assert spool.lost == 1
+    assert spool.problem.startswith("the report for to-one can't be kept: ")
 
 
 def test_what_is_no_report_does_not_wait(tmp_path):

@@ -105,6 +105,16 @@ def test_destinations_are_those_of_the_settings_and_hooks_as_they_are_now(world)
     assert world.spooled() == [one.key, "notify"]
 
 
+def test_reports_that_found_no_place_while_the_disk_hung_are_counted_for_each_receiver(tmp_path):
+    urls = ["https://example.com/x", "https://example.com/y"]
+    world = World(tmp_path, reports=tuple(destinations_of([{"url": url} for url in urls])))
+    world.telling._writer._lost = 4
+    world.telling.tell([Say("scheduled", "One.")], None)
+    assert world.telling._writer.flush(240)
+    found = [json.loads(path.read_text()) for path in tmp_path.glob("spool/*/*-dropped.json")]
+    assert [one["details"] for one in found] == [{"count": 4}] * 2
+
+
 def test_a_notify_hook_that_may_not_be_run_gets_its_reports_later_and_is_a_problem(world):
     world.hook("notify.d/10-chat")
     (world.hooks / "notify.d" / "10-chat").chmod(0o644)
