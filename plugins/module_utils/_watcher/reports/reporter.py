@@ -129,7 +129,7 @@ class ReportWriter:
         self._waiting: Deque[Report] = collections.deque()
         self._thread = threading.Thread(target=self._work, name="reports", daemon=True)
         self._thread.start()
-        self._lost = self._told = 0  # reports that found no place, and how many of them somebody has asked for
+        self._lost = self._counted = 0  # reports that found no place, and how many of them somebody has asked for
         self.problem = ""
         """What one of those who write them down raised last: it should never be anything."""
 
@@ -144,8 +144,8 @@ class ReportWriter:
 
     def missed(self) -> int:
         """How many found no place since this was last called, as nothing was written down for long. For those who write down."""
-        before, self._told = self._told, self._lost
-        return self._told - before
+        before, self._counted = self._counted, self._lost
+        return self._counted - before
 
     def waiting(self) -> List[Report]:
         """Those that are not written down yet."""
