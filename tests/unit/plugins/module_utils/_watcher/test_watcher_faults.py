@@ -130,7 +130,7 @@ def test_killed_at_each_place_of_a_reports_way_it_loses_none_and_reports_none_tw
     queued = [json.loads(path.read_text())["id"] for path in sorted(spool.glob("*.json"))]
     assert set(queued) == set(ids)
     twice = {one for one in queued if queued.count(one) > 1}
-    assert len(queued) == len(ids) + len(twice) and len(twice) <= 3, "killed before history was opened, written, closed"
+    assert len(queued) == len(ids) + len(twice), "again only where it was killed between queue and history"
 
 
 # --- answers ---
