@@ -127,15 +127,19 @@ class MetricsFile:
         """Something is reported."""
         self._counters.take_report(say, self._clock.wall())
 
-    def publish(self, facts: Facts) -> None:
-        """Have this in the file."""
+    def follow(self, facts: Facts) -> None:
+        """Take up the mark, before a tick changes it and after."""
         counters, mark = self._counters, own_mark(facts)
         if facts.mark and mark.owner == OURS:
             if self._is_first:
                 counters.take_up(mark, note_of(facts.mark), facts.mark["steps"])
             counters.follow(mark, unix_time(mark.since) or facts.moment.wall, facts.mark["steps"])
         self._is_first = False
-        gauges = gauges_of(facts, self._version)
+
+    def publish(self, facts: Facts) -> None:
+        """Have this in the file."""
+        self.follow(facts)
+        counters, gauges = self._counters, gauges_of(facts, self._version)
         found = families(gauges, counters, 0, 0)
         try:
             if found == self._written and self._clock.now() - self._at < EVERY:

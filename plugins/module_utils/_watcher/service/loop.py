@@ -176,6 +176,7 @@ class Loop:
             for sentence in self._commands.take(parts.metadata.polled, parts.metadata.identity, open_events):
                 parts.log.say(sentence, NOTICE)
             facts = self._snapshots.facts(self._answer, self._stopping)
+            parts.metrics.follow(facts)
             acts = self._wanted(facts)
             self._report(acts, facts)
             for act in acts:
