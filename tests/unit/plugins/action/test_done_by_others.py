@@ -93,6 +93,7 @@ def test_the_windows_service_is_stopped_and_started_and_looked_at_until_it_is(do
         *before,
         "win_service stopped manual",
         *looked_at,
+        "ps1",  # once more before the approval, as the other machine takes longer
         "win_service started delayed",
         *looked_at,
         *removed,

@@ -98,7 +98,11 @@ class Connection(ConnectionBase):
             self._note("service.ps1", given, False)
             return {
                 "changed": False,
-                "result": {"services": [{"name": given["Name"], "state": "started", "start_mode": "delayed"}]},
+                "result": {
+                    "services": [
+                        {"name": given["Name"], "start_mode": "delayed", "state": self._state_of(given["Name"])}
+                    ]
+                },
             }
         if ".ansible_async" not in request.get("Path", ""):
             return None
@@ -106,6 +110,16 @@ class Connection(ConnectionBase):
         self._note("job", {"jid": jid}, False)
         said = {"state": "as it was to be"} if self._looks_at(jid) > 1 else {"started": 1, "finished": 0}
         return {"body": base64.b64encode(json.dumps(dict(said, ansible_job_id=jid)).encode()).decode()}
+
+    def _state_of(self, service):
+        """As a module has left it; it runs where none has done anything to it."""
+        sent = map(json.loads, pathlib.Path(os.environ["STANDIN_LOG"]).read_text(encoding="utf-8").splitlines())
+        states = [
+            given["state"]
+            for host, name, given, _check in sent
+            if host == self.get_option("host") and name.endswith("win_service") and given["name"] == service
+        ]
+        return states[-1] if states else "started"
 
     def _note(self, name, arguments, is_check):
         host = self.get_option("host")
