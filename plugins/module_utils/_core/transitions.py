@@ -195,7 +195,7 @@ def _prepared(machine: Machine, events: Sequence[Ahead], wanted: Sequence[Ahead]
         return None
     is_done = machine.view.phase == "prepared" and all(one.key in machine.view.keys for one in wanted)
     redo = redo and not no_new_steps
-    looks = machine.looks and not (waits or _is_under_event(events))
+    looks = machine.looks and is_done and not (waits or _is_under_event(events))
     if is_done and not (redo or machine.takes_over or looks):
         return None
     keys = tuple(one.key for one in wanted)
