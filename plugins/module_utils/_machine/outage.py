@@ -73,7 +73,7 @@ class Outage:
             only what runs goes on; ``parallel``, all hooks that wait are begun side by side; ``redo_after_reboot``, the machine was
             rebooted by nobody's event, and what is done and no hook is done again; ``replace_outage``, where the mark says that the machine
             is being recovered, or was in part, another outage begins: what is being undone is stopped; ``retry_hooks``, recovery hooks that
-            failed are begun once more
+            failed are begun once more; ``looks``, what was done is looked at once more; ``only_marked``, nothing is done where the mark is gone
         """
         to = request["to"]
         try:
@@ -119,7 +119,7 @@ class Outage:
     # --- the beginning of each direction ---
 
     def _prepare(self, request: Mapping[str, Any]) -> Dict[str, Any]:
-        if not self._fence.mark and request.get("looks"):
+        if not self._fence.mark and request.get("only_marked"):
             return self._answer(
                 "refused", "The machine is not marked any more, so nothing is looked at, and nothing was done."
             )
@@ -297,8 +297,11 @@ class Outage:
 
         What a start of the machine has put back is done again by a rule of its own.
         """
-        is_due = not request.get("no_new_steps") or request.get("looks")
-        if self._looked or not is_due or self._fence.moment().boot_id != prepared_under(self._marked.mark):
+        if (
+            self._looked
+            or not request.get("looks")
+            or self._fence.moment().boot_id != prepared_under(self._marked.mark)
+        ):
             return False
         steps: List[Entry] = self._marked.mark["steps"]
         self._looked = step_looks.look(

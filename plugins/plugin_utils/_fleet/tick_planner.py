@@ -208,7 +208,8 @@ def _go(machine: MachineState, goal: Target, record: Record) -> dict[str, Any]:
         "no_new_steps": goal.no_new_steps,
         "redo_after_reboot": goal.redo_after_reboot,
         "replace_outage": goal.replace_outage,
-        "looks": goal.looks,
+        "looks": goal.looks or not goal.no_new_steps,
+        "only_marked": goal.looks,
         **({"restore": machine["mark"]} if machine["mark_lost"] else {}),
     }
 

@@ -215,7 +215,7 @@ class Going:
             if request.get("unmarked"):
                 machine.journal.add("unmarked", host=machine.host, run=self.run)
             return self._said("recovered")
-        elif request.get("no_new_steps") or request.get("looks"):
+        elif request.get("no_new_steps") or request["only_marked"]:
             return self._said("refused", "it is not marked, and nothing new may be started")
         elif request["left"] <= 0:
             return self._said("failed", "there is no time left to prepare it")
@@ -381,7 +381,7 @@ class Going:
         under = self.mark.get("again") or self.mark["boot_id"]
         self.looked, back, self.back = True, [], []
         self.stands, self.asks = "unknown", []
-        if (request.get("no_new_steps") and not request.get("looks")) or under != self.machine.boot_id:
+        if not request["looks"] or under != self.machine.boot_id:
             return False
         self.stands = "stands"
         for note, step in zip(self.mark["steps"], self.machine.steps, strict=True):

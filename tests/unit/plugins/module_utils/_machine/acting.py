@@ -166,7 +166,7 @@ class Machine:
 
     def go(self, to="prepared", options=None, **request):
         """The answer to one request `go`."""
-        asked = dict({"do": "go", "to": to, "left": 600.0, "lease": 120.0, "events": ["E1"]}, **request)
+        asked = dict({"do": "go", "to": to, "left": 600.0, "lease": 120.0, "events": ["E1"], "looks": True}, **request)
         return self.call(asked, **(options or {}))["answers"][0]
 
     def mark(self):

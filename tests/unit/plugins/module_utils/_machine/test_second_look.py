@@ -56,22 +56,21 @@ def test_it_is_undone_once_when_the_machine_is_recovered(machine):
 
 def test_where_no_time_is_left_the_machine_counts_as_prepared_no_more(machine):
     machine.world.initial_states = {"nginx": {"ran": True}}
-    answer = machine.go(left=0.0, no_new_steps=True, looks=True)
+    answer = machine.go(left=0.0, no_new_steps=True)
     assert answer["state"] == "failed" and "step 1 (nginx)" in answer["why"]
     assert (machine.world.journal, machine.mark()["phase"]) == ([], "half")
 
 
-@pytest.mark.parametrize("request_", [{"no_new_steps": True}, {"no_new_steps": True, "looks": False}])
-def test_a_call_that_begins_nothing_looks_only_when_it_is_asked_to(machine, request_):
+def test_who_approves_nothing_as_role_drain_by_itself_has_nothing_looked_at(machine):
     machine.world.initial_states = {"nginx": {"ran": True}}
-    assert machine.go(**request_)["stands"] == "unknown"
+    assert machine.go(looks=False)["stands"] == "unknown"
     assert machine.states()["nginx"] == DONE
 
 
 def test_a_machine_whose_mark_was_removed_is_not_prepared_anew_by_a_look(machine):
     machine.go("recovered")
     del machine.world.journal[:]
-    assert machine.go(looks=True)["state"] == "refused"
+    assert machine.go(only_marked=True)["state"] == "refused"
     assert (machine.world.journal, machine.mark()) == ([], None)
 
 
