@@ -109,7 +109,8 @@ class Outage:
         """What of the machine's own steps does not stand any more, or could not be looked at, as a clause; "" when all of it does."""
         here = {key: step for key, step in self._plan.items() if not step["elsewhere"]}
         marked = (self._fence.mark or {}).get("steps", ())
-        return step_looks.look(marked, here, self._here.runner, Deadline(self._clock, step_looks.WITHIN)).words
+        asking = Deadline(self._clock, step_looks.WITHIN)
+        return step_looks.look(marked, here, self._here.runner, asking, (), {}, {}).words
 
     def _restore(self, mark: Mapping[str, Any], request: Mapping[str, Any]) -> None:
         """What was done elsewhere is still to be undone: that must not go with the machine's disk."""

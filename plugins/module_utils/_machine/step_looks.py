@@ -53,9 +53,9 @@ def look(
     plan: Mapping[str, Step],
     runner_of: Callable[[Step], StepRunner],
     asking: Deadline,
-    fresh: Collection[str] = (),
-    elsewhere: Mapping[str, Any] = {},
-    failed: Mapping[str, Mapping[str, Any]] = {},
+    fresh: Collection[str],
+    elsewhere: Mapping[str, Any],
+    failed: Mapping[str, Mapping[str, Any]],
 ) -> Looked:
     """Look at what was done.
 
