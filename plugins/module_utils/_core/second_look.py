@@ -21,6 +21,9 @@ PAUSE = 60.0
 RETRY = 2.0
 """Seconds until the next look, where an approval waits for nothing but it, and the last one could not be made."""
 
+NOT_LOOKED_AT = "not_looked_at"
+"""The code of the reason against an approval, where a look could not be made."""
+
 STANDS = "stands"
 NOTHING = "nothing"
 """Nothing of what was done can be looked at."""

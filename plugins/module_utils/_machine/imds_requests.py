@@ -21,12 +21,7 @@ from .._operations.options import INFO_DEFAULTS, approve_options, info_options
 from .fence import Fence
 from .mark import Fenced, NotWritten
 
-LEAVES = {
-    "resource_name": "name",
-    "placement_group": "placementGroupId",
-    "vm_id": "vmId",
-    "priority": "priority",
-}
+LEAVES = {"resource_name": "name", "placement_group": "placementGroupId", "vm_id": "vmId", "priority": "priority"}
 DOMAIN = {"zone": "zone", "fault_domain": "platformFaultDomain"}
 """What is only asked for where somebody goes by it: the service answers five requests a second."""
 THROTTLED = 1.1

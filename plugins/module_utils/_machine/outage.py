@@ -20,7 +20,7 @@ from .._core.mark_view import LEASE, prepared_under
 from .._core.second_look import UNKNOWN
 from .._steps import sequence
 from .._steps.sequence import BEGUN, WAITING, Move, is_to_undo
-from .._steps.step_type import Step, StepType
+from .._steps.step_type import Step, StepType, named
 from .._steps.types import CLOSING_HOOKS, PREPARE_HOOK, type_of
 from .._text import clause, listed, one_line
 from . import step_looks, step_runner
@@ -190,7 +190,7 @@ class Outage:
     def _unknown(self, step: Step, why: str) -> Dict[str, Any]:
         return self._answer(
             "failed",
-            f"Could not determine the initial state of {_named(step)}: {clause(why, 500)}. The step was not started.",
+            f"Could not determine the initial state of {named(step)}: {clause(why, 500)}. The step was not started.",
         )
 
     def _add(
@@ -284,7 +284,7 @@ class Outage:
                 continue
             if move.what == sequence.BEGIN:
                 if self._here.is_over(move, request):
-                    why = f"The time that was left is used up before {_named(move.step)} could begin"
+                    why = f"The time that was left is used up before {named(move.step)} could begin"
                     return self._ended("failed", why, "half")
                 if no_new_steps or self._until.passed():
                     return self._under_way(to)
@@ -429,7 +429,3 @@ def _has_case(kind: StepType) -> bool:
 def _note_of(request: Mapping[str, Any]) -> Dict[str, Any]:
     """What whoever calls wants to find in the mark again."""
     return {"note": request["note"]} if "note" in request else {}
-
-
-def _named(step: Step) -> str:
-    return f"step {step['number']} ({step['name']})"

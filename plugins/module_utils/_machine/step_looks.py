@@ -11,9 +11,10 @@ from typing import Any, Callable, Collection, Dict, List, Mapping, NamedTuple, S
 from .._clock import Deadline
 from .._core.second_look import NOTHING, STANDS, UNKNOWN
 from .._steps.sequence import Marked, to_look_at
-from .._steps.step_type import Step
+from .._steps.step_type import Step, named
 from .._steps.types import type_of
 from .._text import clause, listed, one_line
+from .local_runner import words_of
 from .step_runner import StepRunner
 
 WITHIN = 4.0
@@ -84,13 +85,9 @@ def look(
                 found = elsewhere[key] if move.elsewhere else runner_of(step).before(step)
                 back = type_of(step["type"]).holds(step, found)  # type: ignore[misc]
                 if back:
-                    looked.back[key] = f"{_named(step)}: {back}"
+                    looked.back[key] = f"{named(step)}: {back}"
             except Exception as error:  # whatever it is, the state is not known
-                why = one_line(error, 500) or type(error).__name__
+                why = words_of(error)
         if why:
-            looked.unseen.append(f"{_named(step)} could not be looked at: {clause(why, 500)}")
+            looked.unseen.append(f"{named(step)} could not be looked at: {clause(why, 500)}")
     return looked
-
-
-def _named(step: Step) -> str:
-    return f"step {step['number']} ({step['name']})"

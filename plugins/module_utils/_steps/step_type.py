@@ -237,6 +237,11 @@ def is_done_by_machine(kind: StepType, step: Step, host: Host) -> bool:
     return kind.by_itself and host.system == "linux" and step.get("delegate_to") in (None, "", host.name)
 
 
+def named(step: Step) -> str:
+    """A step of a plan in a sentence."""
+    return f"step {step['number']} ({step['name']})"
+
+
 def rounds(result: TaskResult) -> List[TaskResult]:
     """The single results: those of a loop's rounds, or the one there is."""
     found = result.get("results")

@@ -17,6 +17,7 @@ from ...module_utils._core.decision import Decision, Standing, decide, is_wanted
 from ...module_utils._core.mark_view import COPIED, DRAIN, FOREIGN, RUN, UNREADABLE, WATCHER
 from ...module_utils._core.messages import RUN as OF_RUN
 from ...module_utils._core.messages import Reason, ends_by, sentence
+from ...module_utils._core.second_look import NOT_LOOKED_AT
 from ...module_utils._text import clause, listed
 from .evaluation import group_of, is_acting, is_handled, near, needs_preparation, within
 from .event_terms import closed, is_late, outside_hours
@@ -26,7 +27,6 @@ from .said_there import RECOVERED_BY_FORCE, hold_of
 from .schema import EventState, MachineState, Record
 
 OUTSIDE_HOURS = "outside_hours"
-NOT_LOOKED_AT = "not_looked_at"
 
 Prepared = Callable[[Record, MachineState, str, float], bool]
 

@@ -10,15 +10,15 @@ Machines that were shown the event try in turn, again and again, until one appro
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ...module_utils._core.decision import may_be_sent
 from ...module_utils._core.mark_view import NOBODY, OURS, WATCHER
-from ...module_utils._core.second_look import FRESH, NOTHING, SecondLook
+from ...module_utils._core.second_look import FRESH, NOT_LOOKED_AT, NOTHING, SecondLook
 from ...module_utils._events.event import Event
 from ...module_utils._text import first_line, listed, one_line
-from .approval_reasons import NOT_LOOKED_AT, codes, coming, decision_of
+from .approval_reasons import codes, coming, decision_of
 from .evaluation import is_handled, needs_preparation, title
 from .event_terms import not_open
 from .marks import has_restarted, holder_words, is_prepared, phase, was_prepared, whose
@@ -159,9 +159,11 @@ def _prepared_here(record: Record, entry: EventState, at: float) -> list[Machine
     ]
 
 
-def to_look_at(record: Record, at: float) -> dict[str, bool]:
-    """Prepared machines that are due for a second look, and whether an approval waits for nothing but that."""
-    again = set(to_see_again(record, at))
+def to_look_at(record: Record, again: Collection[str], at: float) -> dict[str, bool]:
+    """Prepared machines that are due for a second look, and whether an approval waits for nothing but that.
+
+    :arg again: those that are to be seen again, see :func:`to_see_again`
+    """
     approves: set[str] = set()
     prepared: dict[str, SecondLook] = {}
     for entry in record["events"].values():
@@ -172,7 +174,7 @@ def to_look_at(record: Record, at: float) -> dict[str, bool]:
         looks = {host: look for host, look in looks.items() if look.found != NOTHING}
         prepared.update(looks)
         ready = _may_be_approved(record, entry, at) and not codes(entry) - {NOT_LOOKED_AT}
-        if again.intersection(looks) or (ready and any(look.is_due(at, True) for look in looks.values())):
+        if looks.keys() & set(again) or (ready and any(look.is_due(at, True) for look in looks.values())):
             approves.update(looks)  # all at once: one would grow old beside another
     return {host: host in approves for host, look in prepared.items() if host in approves or look.is_due(at, False)}
 

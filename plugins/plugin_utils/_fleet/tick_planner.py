@@ -49,14 +49,15 @@ def todo_of(record: Record, at: float) -> Todo:
     if record["leaving"]:
         return _last_todo(record, at)
     approve = to_approve(record, at)
-    looks = to_look_at(record, at)
+    again = set(to_see_again(record, at))
+    looks = to_look_at(record, again, at)
     targets = {host: target(record, machine, host in looks, at) for host, machine in record["hosts"].items()}
     for host, machine in record["hosts"].items():
         if not targets[host]:
             machine["before"] = {}  # what is not asked for now would be too old when it is
     idle = not (approve or any(targets.values()) or is_under_way(record, at))
     looking = lookers(record, at)
-    again = {*to_see_again(record, at), *(host for host, approves in looks.items() if approves and targets[host])}
+    again |= {host for host, approves in looks.items() if approves and targets[host]}
     requests = _idle_requests(record, at) if idle else _requests(record, targets, approve, looking, at)
     requests = {
         host: requests[host]

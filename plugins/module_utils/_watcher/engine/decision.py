@@ -22,6 +22,7 @@ from ..._core.decision import PREPARING, Standing, acts, by_policy, decide
 from ..._core.decision import judged as judged_by
 from ..._core.mark_view import NOBODY, OURS, UNREADABLE, is_copied, is_prepared_for
 from ..._core.messages import Reason, on_hold, sentence, title_of
+from ..._core.second_look import NOT_LOOKED_AT
 from ..._events.document import Document
 from ..._events.event import Event
 from ..._events.hours import Hours, is_open, opens
@@ -30,8 +31,6 @@ from ..settings.options import NEVER
 from .engine_state import MachineEvent
 from .interface import Hold
 from .snapshot import Snapshot
-
-NOT_LOOKED_AT = "not_looked_at"
 
 
 def of_others(document: Document, name: str) -> List[Event]:
