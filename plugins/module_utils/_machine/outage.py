@@ -28,10 +28,9 @@ from .fence import Fence
 from .local_runner import Entry, LocalRunner, MarkEditor, words_of
 from .mark import Busy, Fenced, NotWritten, TooLate, first_mark, held_by, mark_step, merged
 from .step_looks import Looked
-from .step_runner import Progress, RunnerFailed, StepRunner
+from .step_runner import Progress, StepRunner
 
 BUDGET = 3.0  # seconds in which one call goes from step to step
-CASES = 4.0  # and in which it reads their initial states: all that takes longer would be lost with the call
 START = 60.0  # seconds that must be left beside its steps for the end of the machine's start to be waited for
 _ELSEWHERE = 30.0  # seconds after its limit until a step that others do is given up: they check once a tick
 
@@ -138,15 +137,11 @@ class Outage:
         if new and not request.get("no_new_steps"):
             initial_states: Dict[str, step_runner.InitialState] = {}
             ask = []
-            asking = Deadline(self._clock, CASES)
+            asking = Deadline(self._clock, step_looks.WITHIN)
             for step in sorted(new, key=lambda one: type_of(one["type"]).asks_slowly):
                 if not step["elsewhere"]:
                     try:
-                        if asking.passed():
-                            raise RunnerFailed(
-                                f"the {CASES:g} s are over in which the machine is asked for all of them"
-                            )
-                        initial_states[step["key"]] = self._here.runner(step).before(step)
+                        initial_states[step["key"]] = step_looks.state_here(step, self._here.runner, asking)
                     except Exception as error:  # whatever it is, the initial state is not known
                         return self._unknown(step, words_of(error))
                 elif step["key"] in (request.get("before") or {}):

@@ -15,10 +15,10 @@ from .._steps.step_type import Step, named
 from .._steps.types import type_of
 from .._text import clause, listed, one_line
 from .local_runner import words_of
-from .step_runner import StepRunner
+from .step_runner import InitialState, RunnerFailed, StepRunner
 
 WITHIN = 4.0
-"""Seconds in which a call looks at the machine's own steps."""
+"""Seconds in which a call asks for the states of the machine's own steps: all that takes longer would be lost with the call."""
 
 
 class Looked(NamedTuple):
@@ -47,6 +47,16 @@ class Looked(NamedTuple):
     @property
     def words(self) -> str:
         return listed([*self.back.values(), *self.unseen])
+
+
+def state_here(step: Step, runner_of: Callable[[Step], StepRunner], asking: Deadline) -> InitialState:
+    """The state of one of the machine's own steps.
+
+    :raises RunnerFailed: when it can't be determined, or the time is over
+    """
+    if asking.passed():
+        raise RunnerFailed(f"the {WITHIN:g} s are over in which the machine is asked for all of them")
+    return runner_of(step).before(step)
 
 
 def look(
@@ -78,11 +88,9 @@ def look(
         why = ""
         if move.elsewhere and key in failed:
             why = one_line(failed[key].get("note"), 500) or "no reason was given"
-        elif not move.elsewhere and asking.passed():
-            why = f"the {WITHIN:g} s are over in which the machine is asked for all of them"
         else:
             try:
-                found = elsewhere[key] if move.elsewhere else runner_of(step).before(step)
+                found = elsewhere[key] if move.elsewhere else state_here(step, runner_of, asking)
                 back = type_of(step["type"]).holds(step, found)  # type: ignore[misc]
                 if back:
                     looked.back[key] = f"{named(step)}: {back}"
