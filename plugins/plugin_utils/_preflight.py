@@ -17,10 +17,11 @@ from typing import Any, NamedTuple
 
 from ..module_utils._core.mark_view import COPIED, DRAIN, EXPIRED, FOREIGN, NOBODY, UNREADABLE, WATCHER, service_words
 from ..module_utils._text import listed, one_line
+from ._fleet.hosts import contradiction
 from ._fleet.marks import has_steps, holder_words, lacks_steps, no_steps, watcher_prepares, whose
 from ._fleet.reports import by_reason, counted
-from ._fleet.schema import MachineState, Record
 from ._fleet.scopes import can_look, members, sentinels, wrong_scopes
+from ._fleet.state import MachineState, Record
 
 CLOCKS = 30.0
 """Seconds by which a machine's clock may differ from the controller's."""
@@ -46,8 +47,8 @@ def errors(record: Record, asked: Mapping[str, Asked], is_there: Callable[[str],
     :arg is_there: whether a collection is installed on the controller
     """
     found = list(_missing_collections(record, asked, is_there))
-    without = [host for host in _without_steps(record) if lacks_steps(record["hosts"][host])]
-    without = [host for host in without if not _is_silent(record["hosts"][host])]
+    without = [host for host in _without_steps(record) if lacks_steps(record.hosts[host])]
+    without = [host for host in without if not _is_silent(record.hosts[host])]
     if without:
         found.append(no_steps(without))
     return [*found, "Nothing was changed."] if found else []
@@ -58,7 +59,6 @@ def warnings(
     asked: Mapping[str, Asked],
     balancers: Sequence[Mapping[str, Any]],
     delegates: Sequence[Mapping[str, Any]],
-    at: float,
 ) -> list[str]:
     """Sentences about what will not go as it should, and what to do about it.
 
@@ -67,7 +67,7 @@ def warnings(
     """
     found: list[str] = []
     for find in (_unwatched, _contradictions, _scopes, _marks):
-        found += find(record, at)
+        found += find(record)
     found += _of_answers(asked)
     found += _of_balancers(asked, balancers)
     found += _of_delegates(asked, delegates)
@@ -80,27 +80,27 @@ def warnings(
 
 def _is_awaited(machine: MachineState) -> bool:
     """Whether the machine has not answered its first call, which is still under way."""
-    return machine["answered"] is None and not machine["lost"] and machine["flying"] is not None
+    return machine.answered is None and not machine.lost and machine.flying is not None
 
 
 def _is_silent(machine: MachineState) -> bool:
-    return bool(machine["lost"]) or _is_awaited(machine)
+    return bool(machine.lost) or _is_awaited(machine)
 
 
 def _without_steps(record: Record) -> list[str]:
-    return [host for host, machine in record["hosts"].items() if not (machine["aside"] or has_steps(machine))]
+    return [host for host, machine in record.hosts.items() if not (machine.aside or has_steps(machine))]
 
 
 def _on_steps(record: Record) -> Iterator[str]:
     """What becomes of machines without steps for which the run begins all the same."""
-    hosts = record["hosts"]
+    hosts = record.hosts
     lost = [host for host in _without_steps(record) if lacks_steps(hosts[host]) and _is_silent(hosts[host])]
     if lost:
         yield (
             f"There are no steps for {listed(lost)}, and it is not known whether a watcher prepares such a machine: its events are not "
             "approved until one does (drain_steps, maintain_require_steps)."
         )
-    allowed = [host for host in _without_steps(record) if not hosts[host]["require_steps"]]
+    allowed = [host for host in _without_steps(record) if not hosts[host].given.require_steps]
     if allowed:
         yield (
             f"There are no steps for {listed(allowed)}: such a machine counts as prepared as soon as it is marked (drain_steps)."
@@ -109,8 +109,8 @@ def _on_steps(record: Record) -> Iterator[str]:
 
 def _missing_collections(record: Record, asked: Mapping[str, Asked], is_there: Callable[[str], bool]) -> Iterator[str]:
     needed: dict[str, list[str]] = {}
-    for host, machine in record["hosts"].items():
-        for name in needed_collections(asked[host].steps, not machine["is_linux"]):
+    for host, machine in record.hosts.items():
+        for name in needed_collections(asked[host].steps, not machine.given.is_linux):
             needed.setdefault(name, []).append(host)
     return missing_collections(needed, is_there)
 
@@ -209,21 +209,21 @@ def _lacking(step: Mapping[str, Any], servers: Iterable[Mapping[str, Any]]) -> s
 # ---- who watches whom ----
 
 
-def _unwatched(record: Record, at: float) -> Iterator[str]:
+def _unwatched(record: Record) -> Iterator[str]:
     chosen = sentinels(record)
     said: dict[tuple[str, str], dict[str, str]] = {}
     for scope, hosts in members(record).items():
-        watched = can_look(record["hosts"][chosen[scope]])
+        watched = can_look(record.hosts[chosen[scope]])
         for host in hosts:
-            machine = record["hosts"][host]
-            why = machine["lost"] or machine["look_problem"]
+            machine = record.hosts[host]
+            why = machine.lost or machine.seen.problem
             if why or _is_awaited(machine):
                 why = why or "it has not answered yet, and is still waited for"
-                what = "can't see its scheduled events" if machine["look_problem"] else "could not be asked"
+                what = "can't see its scheduled events" if machine.seen.problem else "could not be asked"
                 then = f"{chosen[scope]} polls for it" if watched else "no machine polls for it"
                 said.setdefault((what, then), {})[host] = one_line(why, 500).rstrip(".")
-            elif not machine["resource_name"]:
-                why = machine["hello_problem"] or "its metadata service did not say"
+            elif not machine.name:
+                why = machine.who.problem or "its metadata service did not say"
                 yield f"Which events affect {host} is not known ({one_line(why, 500).rstrip('.')}): set azure_maintenance_resource_name."
     for (what, then), reasons in said.items():
         for one in by_reason(reasons):
@@ -233,18 +233,18 @@ def _unwatched(record: Record, at: float) -> Iterator[str]:
             yield f"{counted(one.hosts)} {what}, {then}: {one.words}."
 
 
-def _contradictions(record: Record, at: float) -> Iterator[str]:
-    for machine in record["hosts"].values():
-        yield from (sentence for sentence in (machine["aside"], machine["contradiction"]) if sentence)
+def _contradictions(record: Record) -> Iterator[str]:
+    for machine in record.hosts.values():
+        yield from (sentence for sentence in (machine.aside, contradiction(machine)) if sentence)
 
 
-def _scopes(record: Record, at: float) -> Iterator[str]:
+def _scopes(record: Record) -> Iterator[str]:
     return wrong_scopes(record)
 
 
-def _marks(record: Record, at: float) -> Iterator[str]:
-    for host, machine in record["hosts"].items():
-        owner = whose(record, machine, at)
+def _marks(record: Record) -> Iterator[str]:
+    for host, machine in record.hosts.items():
+        owner = whose(record, machine)
         if owner == NOBODY:
             continue
         said = f"{host} {'has ' if owner == UNREADABLE else 'is marked by '}{holder_words(machine).rstrip('.')}"
@@ -263,7 +263,7 @@ def _marks(record: Record, at: float) -> Iterator[str]:
             yield f"{said}, the VM that it was copied from: a run moves the mark aside, and undoes nothing."
         elif owner == FOREIGN:
             yield (
-                f"{said}, made for {service_words(machine['mark'] or {})}: a run leaves it alone. After an interrupted rehearsal, the "
+                f"{said}, made for {service_words(machine.mark or {})}: a run leaves it alone. After an interrupted rehearsal, the "
                 "playbook rehearse recovers the machine with -e rehearse_state=absent."
             )
         elif owner == WATCHER:
@@ -281,19 +281,19 @@ OWN = "HOST"
 """What stands for the machine's own name in steps of several machines."""
 
 
-def table(record: Record, asked: Mapping[str, Asked], at: float) -> list[str]:
+def table(record: Record, asked: Mapping[str, Asked]) -> list[str]:
     """A line for each machine: its name in Azure, who polls its events, how many there are, its steps, its mark."""
     chosen = sentinels(record)
     rows = [
         (
             host,
-            one_line(machine["resource_name"]) or "(name not known)",
+            one_line(machine.name) or "(name not known)",
             _watch(record, machine, chosen),
             _events(machine),
             _count(len(asked[host].steps), "step") or ("its watcher's" if watcher_prepares(machine) else "NO STEPS"),
-            _mark(record, machine, at),
+            _mark(record, machine),
         )
-        for host, machine in record["hosts"].items()
+        for host, machine in record.hosts.items()
     ]
     widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
     lines = ["  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
@@ -301,12 +301,12 @@ def table(record: Record, asked: Mapping[str, Asked], at: float) -> list[str]:
 
 
 def _watch(record: Record, machine: MachineState, chosen: Mapping[str, str]) -> str:
-    if machine["aside"]:
+    if machine.aside:
         return "TAKES NO PART"
-    host, scope = machine["host"], machine["scope"]
+    host, scope = machine.host, machine.scope
     sentinel = chosen[scope]
-    blind = "NOT REACHED, " if _is_silent(machine) else "BLIND, " if machine["look_problem"] else ""
-    if not can_look(record["hosts"][sentinel]):
+    blind = "NOT REACHED, " if _is_silent(machine) else "BLIND, " if machine.seen.problem else ""
+    if not can_look(record.hosts[sentinel]):
         return f"{blind}watched by nobody"
     if sentinel != host:
         return f"{blind}watched by {sentinel}"
@@ -314,15 +314,15 @@ def _watch(record: Record, machine: MachineState, chosen: Mapping[str, str]) -> 
 
 
 def _events(machine: MachineState) -> str:
-    if machine["looked"] is None:
+    if machine.seen.at is None:
         return "events not known"
-    return _count(len(machine["shows"]), "event") or "no event"
+    return _count(len(machine.seen.shows), "event") or "no event"
 
 
-def _mark(record: Record, machine: MachineState, at: float) -> str:
-    if machine["answered"] is None:
+def _mark(record: Record, machine: MachineState) -> str:
+    if machine.answered is None:
         return "mark not known"
-    return {NOBODY: "no mark", UNREADABLE: "MARK NOT READABLE"}.get(whose(record, machine, at), "HAS A MARK")
+    return {NOBODY: "no mark", UNREADABLE: "MARK NOT READABLE"}.get(whose(record, machine), "HAS A MARK")
 
 
 def _count(number: int, what: str) -> str:

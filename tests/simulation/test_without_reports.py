@@ -27,7 +27,7 @@ def crashes(verdict) -> list[str]:
 @pytest.mark.parametrize("first", range(0, RUNS, PART))
 def test_a_run_that_reports_nothing_does_the_same(first: int) -> None:
     beside = importlib.import_module(f"{UNIT}.plugin_utils._fleet.beside")
-    both = decider()._replace(sent=beside.sent, ticked=beside.ticked)
+    both = decider()._replace(sent=beside.sent, move_on=beside.move_on)
     assert [found for seed in range(first, first + PART) for found in crashes(lived(seed, both))] == []
 
 

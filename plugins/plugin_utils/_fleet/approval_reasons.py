@@ -13,59 +13,58 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from ...module_utils._core.decision import Decision, Standing, decide, is_wanted
+from ...module_utils._core.decision import Decision, Standing, decide, is_wanted, may_be_sent
 from ...module_utils._core.mark_view import COPIED, DRAIN, FOREIGN, RUN, UNREADABLE, WATCHER
 from ...module_utils._core.messages import RUN as OF_RUN
 from ...module_utils._core.messages import Reason, ends_by, sentence
 from ...module_utils._core.second_look import NOT_LOOKED_AT
 from ...module_utils._text import clause, listed
 from .evaluation import group_of, is_acting, is_handled, near, needs_preparation, within
-from .event_terms import closed, is_late, outside_hours
+from .event_terms import closed, is_late, not_open, outside_hours
+from .hosts import contradiction
 from .marks import holder_words, is_prepared, lacks_steps, whose, why_not_by_watcher
-from .run_events import event_of, is_open, not_before
+from .run_events import is_open, not_before
 from .said_there import RECOVERED_BY_FORCE, hold_of
-from .schema import EventState, MachineState, Record
+from .state import Call, EventState, MachineState, Record
 
 OUTSIDE_HOURS = "outside_hours"
 
-Prepared = Callable[[Record, MachineState, str, float], bool]
+Prepared = Callable[[Record, MachineState, str], bool]
 
 
-def decision_of(
-    record: Record, key: str, entry: EventState, at: float, prepared: Prepared | None = None, capacity: bool = True
-) -> Decision:
+def decision_of(record: Record, entry: EventState, prepared: Prepared | None = None, capacity: bool = True) -> Decision:
     """Whether an event is prepared for and approved now, by the present marks of its machines.
 
     :arg capacity: whether that counts: turns are given by what stands against an event for good
     """
-    affected = [record["hosts"][host] for host in entry["affected"]]
-    left, shut = not_before(entry) - at, closed(record, entry, at)
-    allow = {machine["host"]: machine["options"]["allow_unknown"] for machine in affected}
-    first = [Reason("ambiguous", words=words) for words in entry["ambiguous"]]
+    affected = [record.hosts[host] for host in entry.affected]
+    left, shut = not_before(entry) - record.at, closed(record, entry, record.at)
+    allow = {machine.host: machine.options.allow_unknown for machine in affected}
+    first = [Reason("ambiguous", words=words) for words in entry.whom.ambiguous]
     return decide(
-        event_of(entry),
-        entry["action"],
-        [_standing(record, key, entry, machine, at, prepared or is_prepared) for machine in affected],
-        is_agreed(record, key, entry),
+        entry.event,
+        entry.decided.action,
+        [_standing(record, entry, machine, prepared or is_prepared) for machine in affected],
+        is_agreed(record, entry),
         left,
-        has_started=entry["started"] is not None,
+        has_started=entry.started is not None,
         must=left <= (near(record, entry) if shut else within(record, entry)),
-        first=[*first, *unknown_machines(entry["unknown"], entry["nameless"], allow)],
-        lasting=[*([outside_hours(shut)] if shut else []), *_unreadable(record, key, entry)],
-        passing=[Reason("capacity", words=entry["capacity"])]
-        if capacity and entry["turn"] and entry["capacity"]
+        first=[*first, *unknown_machines(entry.whom.unknown, entry.whom.nameless, allow)],
+        lasting=[*([outside_hours(shut)] if shut else []), *_unreadable(record, entry)],
+        passing=[Reason("capacity", words=entry.turn.capacity)]
+        if capacity and entry.turn.state and entry.turn.capacity
         else [],
     )
 
 
-def is_agreed(record: Record, key: str, entry: EventState) -> bool:
+def is_agreed(record: Record, entry: EventState) -> bool:
     """Whether a person has confirmed it, on any of its machines."""
-    return any(key in record["hosts"][host]["confirmations"] for host in entry["affected"])
+    return any(entry.key in record.hosts[host].said.confirmations for host in entry.affected)
 
 
 def is_waiting_for_confirmation(entry: EventState) -> bool:
     """Whether all is prepared, none of its machines' own documents lacks it, and only a confirmation is missing."""
-    if not is_handled(entry) or entry["action"] != "hold" or entry["started"] is not None:
+    if not is_handled(entry) or entry.decided.action != "hold" or entry.started is not None:
         return False
     return codes(entry) - _COME_BY_THEMSELVES == {"confirmation"}
 
@@ -73,63 +72,59 @@ def is_waiting_for_confirmation(entry: EventState) -> bool:
 _COME_BY_THEMSELVES = frozenset(["capacity", "outside_hours", "not_before"])
 
 
-def _standing(
-    record: Record, key: str, entry: EventState, machine: MachineState, at: float, prepared: Prepared
-) -> Standing:
-    host, is_ready = machine["host"], prepared(record, machine, key, at)
-    never = _why_not_preparable(record, entry, machine, is_ready, at)
-    passing = [Reason("denied", host)] if _denies(key, entry, machine) else []
-    if machine["unbegun"] is not None and needs_preparation(entry, host) and not (is_ready or never):
-        passing.append(Reason("not_begun", host, clause(machine["why"], 1000)))
-    if is_ready and machine["second_look"]["why"]:
-        passing.append(Reason(NOT_LOOKED_AT, host, clause(machine["second_look"]["why"], 1000)))
-    return Standing(host, entry["actions"].get(host, ""), is_ready, (never,) if never else (), tuple(passing))
+def _standing(record: Record, entry: EventState, machine: MachineState, prepared: Prepared) -> Standing:
+    host, is_ready = machine.host, prepared(record, machine, entry.key)
+    never = _why_not_preparable(record, entry, machine, is_ready)
+    passing = [Reason("denied", host)] if _denies(entry, machine) else []
+    if machine.unbegun is not None and needs_preparation(entry, host) and not (is_ready or never):
+        passing.append(Reason("not_begun", host, clause(machine.why, 1000)))
+    if is_ready and machine.second_look.why:
+        passing.append(Reason(NOT_LOOKED_AT, host, clause(machine.second_look.why, 1000)))
+    return Standing(host, entry.decided.actions.get(host, ""), is_ready, (never,) if never else (), tuple(passing))
 
 
-def _why_not_preparable(
-    record: Record, entry: EventState, machine: MachineState, prepared: bool, at: float
-) -> Reason | None:
-    host = machine["host"]
-    if machine["contradiction"]:
+def _why_not_preparable(record: Record, entry: EventState, machine: MachineState, prepared: bool) -> Reason | None:
+    host = machine.host
+    if contradiction(machine):
         return Reason("wrong_name", host)
-    owner = whose(record, machine, at)
+    owner = whose(record, machine)
     if owner == UNREADABLE:
-        return Reason("unreadable_mark", host, clause((machine["mark"] or {}).get("unreadable")))
+        return Reason("unreadable_mark", host, clause((machine.mark or {}).get("unreadable")))
     if owner in (RUN, DRAIN, FOREIGN, COPIED):
         return Reason("owned", host, holder_words(machine))
     if on_hold := hold_of(machine):
         return on_hold
     if not needs_preparation(entry, host):
         return None
-    by_watcher = why_not_by_watcher(record, machine, prepared, at)
+    by_watcher = why_not_by_watcher(record, machine, prepared)
     if by_watcher:
         return by_watcher
     if lacks_steps(machine) and not (prepared and owner == WATCHER):
         return Reason("no_steps", host)
-    if host in entry["failed"]:
-        if entry["failed"][host] == RECOVERED_BY_FORCE:
+    if host in entry.failed:
+        if entry.failed[host] == RECOVERED_BY_FORCE:
             return Reason("put_back", host)
-        return Reason("failed", host, clause(entry["failed"][host], 1000))
-    if machine["lost"]:
-        return Reason("unreachable", host, clause(machine["lost"], 1000))
+        return Reason("failed", host, clause(entry.failed[host], 1000))
+    if machine.lost:
+        return Reason("unreachable", host, clause(machine.lost, 1000))
     return Reason("late", host) if prepared and is_late(record, entry, machine) else None
 
 
-def _denies(key: str, entry: EventState, machine: MachineState) -> bool:
+def _denies(entry: EventState, machine: MachineState) -> bool:
     """Whether its own latest document lacks the event, though it is one of the machines that should be shown it."""
-    return machine["looked"] is not None and machine["looked"] > entry["shown"] and key not in machine["shows"]
+    return machine.seen.at is not None and machine.seen.at > entry.shown and entry.key not in machine.seen.shows
 
 
-def _unreadable(record: Record, key: str, entry: EventState) -> list[Reason]:
+def _unreadable(record: Record, entry: EventState) -> list[Reason]:
     """Entries of documents that may be maintenance of the machines with which the event shares a capacity, if it is kept at all."""
-    affected = [record["hosts"][host] for host in entry["affected"]]
-    groups = {group_of(machine) for machine in affected if str(machine["options"]["max_unavailable"]) != "100%"}
+    affected = [record.hosts[host] for host in entry.affected]
+    groups = {group_of(machine) for machine in affected if str(machine.options.max_unavailable) != "100%"}
     hosts = [
         host
-        for host, machine in record["hosts"].items()
-        if machine["unreadable"]
-        and not machine["aside"]
-        and (group_of(machine) in groups or (groups and key in machine["shows"]))
+        for host, machine in record.hosts.items()
+        if machine.seen.unreadable
+        and not machine.aside
+        and (group_of(machine) in groups or (groups and entry.key in machine.seen.shows))
     ]
     return [Reason("unreadable_entry", listed(hosts))] if hosts else []
 
@@ -153,43 +148,44 @@ def unknown_machines(unknown: Sequence[str], nameless: Sequence[str], allow: Map
     return [Reason("unknown_machines", listed(unknown), words)]
 
 
-def take_lasting(record: Record, at: float) -> None:
+def take_lasting(record: Record) -> None:
     """What stands for good against the approval of each open event, before turns are given: one that is not approved has none to take."""
-    for key, entry in coming(record):
-        entry["approves"] = is_acting(entry) and is_wanted(entry["action"], is_agreed(record, key, entry))
-        found = decision_of(record, key, entry, at, capacity=False)
+    for entry in coming(record):
+        approves = is_acting(entry) and is_wanted(entry.decided.action, is_agreed(record, entry))
+        found = decision_of(record, entry, capacity=False)
         against = [reason for reason in found.lasting if reason.code != OUTSIDE_HOURS]
-        entry["wanted"] = found.prepare
-        inside = not against or not_before(entry) - at <= within(record, entry)
-        entry["only_hours"] = inside and not found.prepare
-        entry["hold"] = words_of(against, entry["id"]) if entry["approves"] else ""
+        inside = not against or not_before(entry) - record.at <= within(record, entry)
+        entry.against = entry.against._replace(
+            approves=approves,
+            wanted=found.prepare,
+            only_hours=inside and not found.prepare,
+            hold=words_of(against, entry.event.event_id) if approves else "",
+        )
 
 
-def take_reasons(record: Record, at: float) -> None:
+def take_reasons(record: Record) -> None:
     """All that stands against the approval of each open event now, its turn among it: without any it is approved in this tick."""
-    for key, entry in coming(record):
-        found = decision_of(record, key, entry, at) if entry["approves"] else None
-        entry["waits"] = _waits(entry, found.passing) if found else ""
-        entry["reasons"] = [_plain(reason, entry["id"]) for reason in found.reasons] if found else []
+    for entry in coming(record):
+        reasons: tuple[Reason, ...] = ()
+        waits = ""
+        if entry.against.approves:
+            found = decision_of(record, entry)
+            reasons, waits = found.reasons, _waits(entry, found.passing)
+        entry.against = entry.against._replace(waits=waits, reasons=reasons)
 
 
 def codes(entry: EventState) -> set[str]:
-    return {reason["reason"] for reason in entry["reasons"]}
+    return {reason.code for reason in entry.against.reasons}
 
 
 def _waits(entry: EventState, passing: Sequence[Reason]) -> str:
     """What its approval waits for, with its hours as the timeline has them."""
-    others = words_of([reason for reason in passing if reason.code != "capacity"], entry["id"])
-    return "; ".join(words for words in (entry["turn_words"], others) if words)
+    others = words_of([reason for reason in passing if reason.code != "capacity"], entry.event.event_id)
+    return "; ".join(words for words in (entry.turn.words, others) if words)
 
 
-def _plain(reason: Reason, event_id: str) -> dict[str, str]:
-    words, ends = sentence(reason), ends_by(reason, OF_RUN, event_id)
-    return {"reason": reason.code, "about": reason.subject, "words": words, "ends_by": ends}
-
-
-def coming(record: Record) -> list[tuple[str, EventState]]:
-    return [(key, entry) for key, entry in record["events"].items() if is_open(entry) and entry["started"] is None]
+def coming(record: Record) -> list[EventState]:
+    return [entry for entry in record.events.values() if is_open(entry) and entry.started is None]
 
 
 def words_of(reasons: Sequence[Reason], event_id: str) -> str:
@@ -201,3 +197,33 @@ def words_of(reasons: Sequence[Reason], event_id: str) -> str:
 
 
 _BY_A_PERSON = {"confirmation": ": ", "on_hold": "; "}  # what stands before the command
+
+
+# ---- whether it is sent ----
+
+
+def may_be_approved(record: Record, entry: EventState) -> bool:
+    """Whether its approval may be sent, or sent again, as soon as nothing stands against it."""
+    if not (is_handled(entry) and entry.against.approves and entry.started is None):
+        return False
+    if _is_being_sent(record, entry):
+        return False
+    # Sent again, it is an approval like any other: who is out for it stays out, but nobody sends it outside of its hours.
+    return not entry.approval.sent or (_is_due_again(entry, record.at) and not not_open(record, entry, record.at))
+
+
+def _is_being_sent(record: Record, entry: EventState) -> bool:
+    """Whether a call by which a machine approves it has not been answered yet: nobody else sends another one meanwhile."""
+    return any(entry.event.event_id in approved_in(machine.flying) for machine in record.hosts.values())
+
+
+def approved_in(call: Call | None) -> list[str]:
+    """Of the events that are approved in a call."""
+    requests = call["requests"] if call else []
+    return [event_id for request in requests if request["do"] == "approve" for event_id in request["ids"]]
+
+
+def _is_due_again(entry: EventState, at: float) -> bool:
+    """Whether Azure has accepted its approval, and documents say Scheduled all the same: only they confirm it."""
+    sent = entry.approval.at
+    return sent is not None and entry.announced > sent and may_be_sent(at, None, sent, True)

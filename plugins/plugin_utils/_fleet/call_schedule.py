@@ -18,8 +18,8 @@ from .event_terms import wanted_from
 from .hosts import back_off
 from .marks import is_its_watchers, whose
 from .run_events import is_open
-from .schema import EventState, MachineState, Record
 from .scopes import can_look, members, near, sentinels
+from .state import EventState, MachineState, Record
 
 ENOUGH = 2
 """Machines that watch an event beside those that it affects: an approver, and one that takes over."""
@@ -46,61 +46,61 @@ UNPROVEN_EACH = 30
 """How many of these are called in that time at most, the longest unasked ones first: a declaration that is right must not cost much."""
 
 
-def is_under_way(record: Record, at: float) -> bool:
+def is_under_way(record: Record) -> bool:
     """Whether anything is to be done or watched, so that nobody waits for a change."""
-    if any(_moves(entry) or _may_be_over(entry) for entry in record["events"].values()):
+    if any(_moves(entry) or _may_be_over(entry) for entry in record.events.values()):
         return True
-    return any(bears_ours(record, machine, at) for machine in record["hosts"].values())
+    return any(bears_ours(record, machine) for machine in record.hosts.values())
 
 
 def _moves(entry: EventState) -> bool:
     """Whether something is to be done, but to wait for an event's hours."""
-    return is_handled(entry) and entry["resumes"] is None
+    return is_handled(entry) and entry.turn.resumes is None
 
 
 def _may_be_over(entry: EventState) -> bool:
     """Whether one look has lacked it: a second one decides."""
-    absent = any(sighting["absent"] is not None for sighting in entry["sightings"].values())
+    absent = any(sighting.absent is not None for sighting in entry.sightings.values())
     return is_open(entry) and absent
 
 
-def bears_ours(record: Record, machine: MachineState, at: float) -> bool:
+def bears_ours(record: Record, machine: MachineState) -> bool:
     """Whether it has a mark that this run has to take care of, or may have to, or that it waits for."""
-    if machine["aside"] or took_away(record, machine["host"]):
+    if machine.aside or took_away(record, machine.host):
         return False
-    owner = whose(record, machine, at)
+    owner = whose(record, machine)
     is_watched = owner == WATCHER and is_its_watchers(machine)  # which recovers it, and the run waits for that
     return owner == OURS or is_watched or is_to_be_learned(machine, owner)
 
 
 def is_to_be_learned(machine: MachineState, owner: str) -> bool:
     """Whether its mark is that of a run of which it will show whether it is still there, or another VM's, which is moved aside."""
-    return owner in (EXPIRED, COPIED) or (owner == RUN and machine["renewals"] == 0)
+    return owner in (EXPIRED, COPIED) or (owner == RUN and machine.renewals == 0)
 
 
-def lookers(record: Record, at: float) -> set[str]:
+def lookers(record: Record) -> set[str]:
     """The machines that look in a tick while something is under way."""
-    chosen = {host for host, machine in record["hosts"].items() if bears_ours(record, machine, at)}
+    chosen = {host for host, machine in record.hosts.items() if bears_ours(record, machine)}
     affected = _affected(record)
-    for key, entry in record["events"].items():
+    for entry in record.events.values():
         if is_handled(entry) or _may_be_over(entry):
-            chosen.update(_of_event(record, key, entry, affected))
+            chosen.update(_of_event(record, entry, affected))
     spots = spot_scopes(record)
     for scope, host in sentinels(record, avoid=affected).items():
-        last = record["watched"].get(scope)
-        if last is None or at - last >= (BY_TURNS_SPOT if scope in spots else BY_TURNS):
+        last = record.watched.get(scope)
+        if last is None or record.at - last >= (BY_TURNS_SPOT if scope in spots else BY_TURNS):
             chosen.add(host)
-    return chosen | unseen(record, at)
+    return chosen | unseen(record)
 
 
 def is_to_be_asked(machine: MachineState, at: float) -> bool:
     """Whether it is time to ask a machine (again) who it is."""
-    return not machine["known"] and (machine["asked"] is None or at - machine["asked"] >= ask_again(machine))
+    return not machine.is_known and (machine.who.asked is None or at - machine.who.asked >= ask_again(machine))
 
 
 def ask_again(machine: MachineState) -> float:
     """Seconds from one question who a machine is to the next."""
-    return ASK_KIND_AGAIN if machine["confirmed"] and machine["declared_scope"] else ASK_AGAIN
+    return ASK_KIND_AGAIN if machine.who.name and machine.given.scope else ASK_AGAIN
 
 
 def spot_scopes(record: Record) -> set[str]:
@@ -108,28 +108,28 @@ def spot_scopes(record: Record) -> set[str]:
     return {
         scope
         for scope, hosts in members(record).items()
-        if any(record["hosts"][host]["spot"] and not took_away(record, host) for host in hosts)
+        if any(record.hosts[host].who.spot and not took_away(record, host) for host in hosts)
     }
 
 
-def unseen(record: Record, at: float) -> set[str]:
+def unseen(record: Record) -> set[str]:
     """Machines that have not said who they are, have been lost, or were not called for long."""
-    return _doubted(record, at) | {
+    return _doubted(record) | {
         host
-        for host, machine in record["hosts"].items()
-        if not machine["aside"]
+        for host, machine in record.hosts.items()
+        if not machine.aside
         and (
-            is_to_be_asked(machine, at)
-            or machine["lost"]
-            or machine["answered"] is None
-            or at - machine["answered"] >= (BY_TURNS if _is_held_up(record, machine) else EVERYBODY)
+            is_to_be_asked(machine, record.at)
+            or machine.lost
+            or machine.answered is None
+            or record.at - machine.answered >= (BY_TURNS if _is_held_up(record, machine) else EVERYBODY)
         )
     }
 
 
-def _doubted(record: Record, at: float) -> set[str]:
+def _doubted(record: Record) -> set[str]:
     """The unproven machines whose time has come."""
-    seconds = {one["host"]: at - (one["looked"] or 0.0) for one in _unproven(record)}
+    seconds = {one.host: record.at - (one.seen.at or 0.0) for one in _unproven(record)}
     just_asked = sum(ago < 0.75 * UNPROVEN for ago in seconds.values())
     due = [host for host, ago in seconds.items() if ago >= 0.75 * UNPROVEN]
     return set(due[: max(0, UNPROVEN_EACH - just_asked)])
@@ -140,41 +140,39 @@ def _unproven(record: Record) -> list[MachineState]:
     group that they share, or an event that another of the scope was shown as well, proves the scope."""
     found = []
     for hosts in members(record).values():
-        machines = [record["hosts"][host] for host in hosts]
-        groups = {machine["placement_group"] for machine in machines}
+        machines = [record.hosts[host] for host in hosts]
+        groups = {machine.who.placement_group for machine in machines}
         if (
             len(machines) < 2
-            or not any(machine["declared_scope"] for machine in machines)
+            or not any(machine.given.scope for machine in machines)
             or (len(groups) == 1 and all(groups))
         ):
             continue
-        shared = [
-            seen for entry in record["events"].values() if len(seen := set(entry["sightings"]).intersection(hosts)) > 1
-        ]
-        found += [machine for machine in machines if not any(machine["host"] in seen for seen in shared)]
-    return sorted((one for one in found if can_look(one)), key=lambda one: one["looked"] or 0.0)
+        shared = [seen for entry in record.events.values() if len(seen := set(entry.sightings).intersection(hosts)) > 1]
+        found += [machine for machine in machines if not any(machine.host in seen for seen in shared)]
+    return sorted((one for one in found if can_look(one)), key=lambda one: one.seen.at or 0.0)
 
 
 def _is_held_up(record: Record, machine: MachineState) -> bool:
     """Whether an event waits for what only the machine shows: that its hold is released, or its document can be read again."""
-    host, held = machine["host"], bool(machine["hold"])
-    return bool(held or machine["unreadable"]) and any(
-        is_open(entry) and entry["started"] is None and entry["hold"] and (not held or host in entry["affected"])
-        for entry in record["events"].values()
+    host, held = machine.host, bool(machine.said.hold)
+    return bool(held or machine.seen.unreadable) and any(
+        is_open(entry) and entry.started is None and entry.against.hold and (not held or host in entry.affected)
+        for entry in record.events.values()
     )
 
 
 def _affected(record: Record) -> set[str]:
-    return {host for entry in record["events"].values() if is_handled(entry) for host in entry["affected"]}
+    return {host for entry in record.events.values() if is_handled(entry) for host in entry.affected}
 
 
-def _of_event(record: Record, key: str, entry: EventState, affected: Collection[str]) -> set[str]:
+def _of_event(record: Record, entry: EventState, affected: Collection[str]) -> set[str]:
     """Those it affects, and a few others that are shown it, or may be: rather machines that no event affects."""
-    machines = [record["hosts"][host] for host in near(record, entry) if host not in entry["affected"]]
-    machines = [one for one in machines if not one["lost"] and one["host"] not in entry["lacking"]]
-    machines.sort(key=lambda one: (one["host"] in affected, key not in one["shows"]))
-    lacking = list(entry["lacking"])[:1]  # it may be late, or show that the scope is none
-    return {*entry["affected"], *(one["host"] for one in machines[:ENOUGH]), *lacking}
+    machines = [record.hosts[host] for host in near(record, entry) if host not in entry.affected]
+    machines = [one for one in machines if not one.lost and one.host not in entry.lacking]
+    machines.sort(key=lambda one: (one.host in affected, entry.key not in one.seen.shows))
+    lacking = list(entry.lacking)[:1]  # it may be late, or show that the scope is none
+    return {*entry.affected, *(one.host for one in machines[:ENOUGH]), *lacking}
 
 
 # ---- while nothing is under way ----
@@ -182,20 +180,20 @@ def _of_event(record: Record, key: str, entry: EventState, affected: Collection[
 
 def seconds_until_due(record: Record, at: float) -> float:
     """Seconds until something is due though no document changes; infinite when nothing will be."""
-    due = [record["clock"]["mono"] + record["same"]["wait_timeout"] - at]
-    for entry in record["events"].values():
-        if is_open(entry) and entry["turn"] == "later":
-            due += [wanted_from(entry, record["hosts"][host]) - at for host in entry["affected"]]
-        elif entry["resumes"] is not None:
-            due.append(entry["resumes"] - at)
+    due = [record.clock.mono + record.same.wait_timeout - at]
+    for entry in record.events.values():
+        if is_open(entry) and entry.turn.state == "later":
+            due += [wanted_from(entry, record.hosts[host]) - at for host in entry.affected]
+        elif entry.turn.resumes is not None:
+            due.append(entry.turn.resumes - at)
     due += [UNPROVEN] if _unproven(record) else []
-    for machine in record["hosts"].values():
-        if machine["lost"] and not (machine["aside"] or machine["left"]):
-            due.append(machine["again"] - at if machine["again"] > at else back_off(machine["failures"] + 1))
+    for machine in record.hosts.values():
+        if machine.lost and not (machine.aside or machine.left):
+            due.append(machine.again - at if machine.again > at else back_off(machine.in_vain.failures + 1))
         elif _is_held_up(record, machine):
-            due.append((machine["answered"] or at) + BY_TURNS - at)
-        elif not machine["known"]:
-            due.append((machine["asked"] or at) + ask_again(machine) - at)
+            due.append((machine.answered or at) + BY_TURNS - at)
+        elif not machine.is_known:
+            due.append((machine.who.asked or at) + ask_again(machine) - at)
     return min((seconds for seconds in due if seconds > 0), default=math.inf)
 
 
@@ -214,12 +212,12 @@ DOUBLINGS = 2
 
 def may_be_called(machine: MachineState, at: float) -> bool:
     """Whether it is time for a call to a machine."""
-    return not machine["aside"] and at >= machine["again"]
+    return not machine.aside and at >= machine.again
 
 
 def seconds_limit(machine: MachineState) -> float:
     """Seconds that a call may take beside what it waits."""
-    times = 2.0 ** min(machine["hung"], DOUBLINGS)
-    if machine["call_timeout"]:
-        return machine["call_timeout"] * times
-    return LIMIT * times + (0.0 if machine["is_linux"] else START)
+    times = 2.0 ** min(machine.in_vain.hung, DOUBLINGS)
+    if machine.given.call_timeout:
+        return machine.given.call_timeout * times
+    return LIMIT * times + (0.0 if machine.given.is_linux else START)

@@ -28,7 +28,7 @@ from .approving import Choice, approve_request, choice_of
 from .evaluation import title
 from .inspection import Asked, Inspection, event_words, inspected
 from .marks import is_expired, mark_keys, whose, why_not_prepared
-from .schema import EventState
+from .state import EventState
 
 _SILENT = "it did not report a result"
 _NOT_HERE = "not_in_inventory"
@@ -67,31 +67,39 @@ def confirmation_of(
     """
     key = event_id.strip().upper()
     found = inspected(machines, at, confirms=key)
-    entry = found.record["events"].get(key)
+    entry = found.record.events.get(key)
     if entry is None:
         return Confirmation("not_shown", one_line(event_id), _not_shown(event_id, found))
-    if entry["started"] is not None:
-        return Confirmation("started", entry["id"], [f"{title(entry)} has started: nothing is left to approve."])
-    reasons = _against(found, key, entry, allow_unknown)
+    if entry.started is not None:
+        return Confirmation(
+            "started", entry.event.event_id, [f"{title(entry)} has started: nothing is left to approve."]
+        )
+    reasons = _against(found, entry, allow_unknown)
     never = [reason for reason in reasons if _is_of_event(reason, entry)]
     if never:
         why = "; ".join(messages.sentence(reason) for reason in never)
-        return Confirmation("refused", entry["id"], [f"{title(entry)} is not approved: {why}."])
-    recorded_on = tuple(host for host in entry["affected"] if not found.machines[host]["lost"])
+        return Confirmation("refused", entry.event.event_id, [f"{title(entry)} is not approved: {why}."])
+    recorded_on = tuple(host for host in entry.affected if not found.machines[host].lost)
     living = [host for host in recorded_on if _is_held_by_a_living_run(found, host, key)]
     if living:
         numbers = {host: (found.mark(host) or {})["number"] for host in living}
-        return Confirmation("run", entry["id"], [_run_words(found, entry, living)], recorded_on, numbers=numbers)
+        return Confirmation(
+            "run", entry.event.event_id, [_run_words(found, entry, living)], recorded_on, numbers=numbers
+        )
     if reasons:
         words = [f"{title(entry)} is not approved, and no run that would do it is alive."]
-        return Confirmation("missing", entry["id"], [*words, *_missing_words(found, key, entry, reasons)], recorded_on)
-    choice = choice_of(found.record, key, entry, found.at) or Choice("", None, entry["waits"] or entry["hold"])
+        return Confirmation(
+            "missing", entry.event.event_id, [*words, *_missing_words(found, entry, reasons)], recorded_on
+        )
+    choice = choice_of(found.record, entry) or Choice("", None, entry.against.waits or entry.against.hold)
     if not choice.host:
-        return Confirmation("refused", entry["id"], [f"{title(entry)} is not approved: {clause(choice.words, 1000)}."])
+        return Confirmation(
+            "refused", entry.event.event_id, [f"{title(entry)} is not approved: {clause(choice.words, 1000)}."]
+        )
     words = [f"{title(entry)} is prepared, and no run that would approve it is alive: {choice.host} approves it."]
-    request = approve_request(found.record, found.machines[choice.host], [key], found.at)
+    request = approve_request(found.record, found.machines[choice.host], [key])
     request["allow_unknown"] = list(allow_unknown)
-    return Confirmation("approve", entry["id"], words, recorded_on, choice.host, request=request)
+    return Confirmation("approve", entry.event.event_id, words, recorded_on, choice.host, request=request)
 
 
 # ---- what came of it ----
@@ -160,12 +168,12 @@ def _reason(answer: Mapping[str, Any]) -> str:
 # ---- what stands against it ----
 
 
-def _against(found: Inspection, key: str, entry: EventState, allow_unknown: Collection[str]) -> list[Reason]:
+def _against(found: Inspection, entry: EventState, allow_unknown: Collection[str]) -> list[Reason]:
     """All that does, as a run has it; of machines outside of the inventory a person may say by name which nothing is done on."""
-    decision = decision_of(found.record, key, entry, found.at, capacity=False)
+    decision = decision_of(found.record, entry, capacity=False)
     reasons = [one._replace(code=_NOT_HERE) if one.code == "unknown_machines" else one for one in decision.reasons]
     allowed = {name.lower() for name in allow_unknown}
-    strange = [name for name in entry["unknown"] if name.lower() not in allowed]
+    strange = [name for name in entry.whom.unknown if name.lower() not in allowed]
     if strange and not any(reason.code == _NOT_HERE for reason in reasons):
         reasons.append(Reason(_NOT_HERE, listed(strange)))
     return reasons
@@ -173,7 +181,7 @@ def _against(found: Inspection, key: str, entry: EventState, allow_unknown: Coll
 
 def _is_of_event(reason: Reason, entry: EventState) -> bool:
     """Whether nothing that is done on a machine ends it."""
-    return reason.code not in (_NOT_HERE, "not_prepared") and reason.subject not in entry["affected"]
+    return reason.code not in (_NOT_HERE, "not_prepared") and reason.subject not in entry.affected
 
 
 def _is_held_by_a_living_run(found: Inspection, host: str, key: str) -> bool:
@@ -192,7 +200,7 @@ def _not_shown(event_id: str, found: Inspection) -> list[str]:
     if seen:
         events = (f"{event_words(event)}, which affects {listed(event['resources'])}" for event in seen.values())
         sentences.append(f"These are shown: {'; '.join(events)}.")
-    blind = {host: machine["lost"] or found.blind(host) for host, machine in found.machines.items()}
+    blind = {host: machine.lost or found.blind(host) for host, machine in found.machines.items()}
     if any(blind.values()):
         why = listed(f"{host} ({clause(words, 1000)})" for host, words in blind.items() if words)
         sentences.append(f"These could not poll: {why}.")
@@ -209,17 +217,17 @@ def _run_words(found: Inspection, entry: EventState, living: Sequence[str]) -> s
     )
 
 
-def _missing_words(found: Inspection, key: str, entry: EventState, reasons: Sequence[Reason]) -> list[str]:
+def _missing_words(found: Inspection, entry: EventState, reasons: Sequence[Reason]) -> list[str]:
     """What is missing, and what a person does about it."""
     said, ends = [], []
-    for host in entry["affected"]:
-        why = clause(_unprepared(found, host, key), 1000)
+    for host in entry.affected:
+        why = clause(_unprepared(found, host, entry.key), 1000)
         own = [Reason("in_service", host, why)] if why else [one for one in reasons if one.subject == host]
         said += [f"{_said(reason)}." for reason in own]
-        ends += [f"{sentence(messages.ends_by(reason, messages.RUN, entry['id']))}." for reason in own]
+        ends += [f"{sentence(messages.ends_by(reason, messages.RUN, entry.event.event_id))}." for reason in own]
     for reason in reasons:
         if reason.code == _NOT_HERE:
-            said.append(f"{_said(reason)}: {messages.ends_by(reason, messages.RUN, entry['id'])}.")
+            said.append(f"{_said(reason)}: {messages.ends_by(reason, messages.RUN, entry.event.event_id)}.")
     return [*said, *dict.fromkeys(ends)]
 
 
@@ -238,14 +246,14 @@ _UNPREPARED = {
 def _unprepared(found: Inspection, host: str, key: str) -> str:
     """Why a machine does not count as prepared for the event, in words; "" when it does."""
     machine, mark = found.machines[host], found.mark(host) or {}
-    if machine["lost"]:
-        return f"could not be asked: {machine['lost']}"
-    why = why_not_prepared(found.record, machine, key, found.at)
+    if machine.lost:
+        return f"could not be asked: {machine.lost}"
+    why = why_not_prepared(found.record, machine, key)
     if why == core.OTHER_PHASE:
         return f"has a mark that says {mark['phase']!r}, not 'prepared'"
     if why not in (core.OWNED, core.OTHER_EVENT):
         return _UNPREPARED.get(why, "")
-    owner = whose(found.record, machine, found.at)
+    owner = whose(found.record, machine)
     if owner == UNREADABLE:
         return f"has an unreadable mark: {mark['unreadable']}"
     if owner == COPIED:

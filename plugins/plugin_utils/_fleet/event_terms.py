@@ -19,16 +19,15 @@ from ...module_utils._core import deadlines
 from ...module_utils._core.deadlines import LATER, Terms
 from ...module_utils._core.decision import Judged, by_policy
 from ...module_utils._core.messages import Reason
-from ...module_utils._core.tracked_event import TrackedEvent
 from ...module_utils._events.event import Event
-from ...module_utils._events.hours import Hours, hours_of, opens
+from ...module_utils._events.hours import Hours, opens
 from ...module_utils._events.policy import Decision, Rule, strictest
 from ...module_utils._text import clause, listed
 from .capacity import SLACK, Candidate, Turn
 from .marks import mark_keys, marked_events
 from .reports import wall_time
 from .run_events import not_before
-from .schema import EventState, MachineState, Record
+from .state import EventState, MachineState, PoliciesDecision, Record
 
 PER_STEP = 4.0
 """Seconds from one step to the next: a tick, where they are not all done in one call."""
@@ -40,77 +39,60 @@ SHARE_OF_NOTICE_FOR_MARGIN = 0.25
 """Of the notice, that a margin takes at most: a run decides once a tick, and that has to fit into a Preempt's 30 s (S4.13)."""
 
 
-def tracked(entry: EventState) -> TrackedEvent:
-    """An event as far as deadlines ask: all of it, for each question of each machine, would be half of a tick's time."""
-    event = Event(entry["id"], entry["type"], entry["status"], "", (), (), "", None, "", "", None)
-    return TrackedEvent(
-        event,
-        entry["shown"],
-        entry["notice"],
-        frozenset(),
-        {},
-        entry["deadline"],
-        entry["deadline_notice"],
-        entry["started"],
-        entry["blind"],
-        entry["gone"],
-    )
-
-
 def terms(machine: MachineState) -> Terms:
     """What a machine needs to be prepared and recovered."""
-    options = machine["options"]
+    options = machine.options
     return Terms(
-        margin=options["margin"],
+        margin=options.margin,
         share=SHARE_OF_NOTICE_FOR_MARGIN,
-        prepare_before=options["prepare_before"],
+        prepare_before=options.prepare_before,
         limits=seconds_needed(machine),
-        undo_limits=machine["undo_needs"],
+        undo_limits=machine.given.undo_needs,
         slack=SLACK,
     )
 
 
 def seconds_needed(machine: MachineState) -> float:
     """How long its preparation may take."""
-    return machine["needs"] + machine["steps"] * (PER_STEP if machine["is_linux"] else PER_STEP_WINDOWS)
+    return machine.given.needs + machine.given.steps * (PER_STEP if machine.given.is_linux else PER_STEP_WINDOWS)
 
 
 def preparation_end(entry: EventState, machine: MachineState) -> float:
     """When a machine has to be prepared: at not-before, less its margin, a share of the notice that this not-before came with."""
-    return deadlines.prepared_by(tracked(entry), terms(machine))
+    return deadlines.prepared_by(entry.tracked, terms(machine))
 
 
 def wanted_from(entry: EventState, machine: MachineState) -> float:
     """When the machine begins to be prepared for an event that is not approved."""
-    return deadlines.wanted_from(tracked(entry), terms(machine))
+    return deadlines.wanted_from(entry.tracked, terms(machine))
 
 
 def is_last_call(entry: EventState) -> bool:
     """Whether it has started, and takes its machines away: what is not done now will never be."""
-    return deadlines.is_last_call(tracked(entry))
+    return deadlines.is_last_call(entry.tracked)
 
 
 def must_prepare(entry: EventState, machine: MachineState, at: float) -> bool:
     """Whether the time that is left has come to where the machine has to be prepared."""
-    now = entry["turn"] == "due" or machine["host"] in entry["start_now"]
-    return now or deadlines.urgency(tracked(entry), terms(machine), at) != LATER
+    now = entry.turn.state == "due" or machine.host in entry.decided.start_now
+    return now or deadlines.urgency(entry.tracked, terms(machine), at) != LATER
 
 
 def may_come_now(entry: EventState, machine: MachineState, key: str, at: float) -> bool:
     """Whether the machine is prepared for it though its time has come: nobody knows when it starts."""
-    return deadlines.may_come_now(tracked(entry), begun(machine, key), at)
+    return deadlines.may_come_now(entry.tracked, begun(machine, key), at)
 
 
 def begun(machine: MachineState, key: str) -> float | None:
     """When its preparation for an event was begun; None where it was not."""
-    return machine["begun"] if key in mark_keys(machine) else None
+    return machine.begun if key in mark_keys(machine) else None
 
 
 def is_late(record: Record, entry: EventState, machine: MachineState) -> bool:
     """Whether the machine became prepared, be it for another event, when it should have been already: by whomever, such an event is not
     approved."""
-    results = [one["prepared"].get(machine["host"]) for one in (entry, *marked_events(record, machine))]
-    moments = [result["at"] for result in results if result and result["ok"]]
+    results = [one.prepared.get(machine.host) for one in (entry, *marked_events(record, machine))]
+    moments = [result.at for result in results if result and result.ok]
     return bool(moments) and min(moments) > preparation_end(entry, machine)
 
 
@@ -134,7 +116,7 @@ class Closed(NamedTuple):
 def closed(record: Record, entry: EventState, at: float) -> Closed | None:
     """The hours of an event's machines where they are not all open now; None where nothing has to wait for them, as for what has been
     approved, which may start at any moment."""
-    return None if entry["approval"]["sent"] else not_open(record, entry, at)
+    return None if entry.approval.sent else not_open(record, entry, at)
 
 
 def not_open(record: Record, entry: EventState, at: float) -> Closed | None:
@@ -156,12 +138,9 @@ def not_open(record: Record, entry: EventState, at: float) -> Closed | None:
 def _hours(entry: EventState) -> dict[Hours, list[str]]:
     """All hours of an event's machines, each with its hosts."""
     found: dict[Hours, list[str]] = {}
-    texts: dict[str, Hours] = {}
-    for host, rule in entry["hours"].items():
-        text = repr(rule)
-        if text not in texts:
-            texts[text] = hours_of(rule)
-        found.setdefault(texts[text], []).append(host)
+    same: dict[str, Hours] = {}  # each zone that was read is one of its own
+    for host, hours in entry.decided.hours.items():
+        found.setdefault(same.setdefault(repr(hours.as_rule()), hours), []).append(host)
     return found
 
 
@@ -230,25 +209,6 @@ _WORDS = {
 }
 
 
-class PoliciesDecision(NamedTuple):
-    """What the policies of an event's machines say.
-
-    actions: what is done on each machine, by host
-    hours: when that may be done early, by host, where that is not always
-    start_now: where it is prepared for as soon as it is shown, by host
-    action: the strictest of them, which the approval goes by
-    rule: the name of the rule that decides on the first machine whose action that is
-    words: all of it, for people
-    """
-
-    actions: dict[str, str]
-    hours: dict[str, Hours]
-    start_now: list[str]
-    action: str
-    rule: str
-    words: str
-
-
 def decided(
     event: Event, notice: float | None, rules: Mapping[str, Sequence[Rule]], status: str = ""
 ) -> PoliciesDecision:
@@ -269,7 +229,7 @@ def decided(
         others = (f"{host}: {_WORDS[other]}" for host, other in actions.items() if other != action)
         words += f"; strictest: {listed(deciding)}; {listed(others)}"
     hours = {host: decision.hours for host, decision in decisions.items() if decision.hours}
-    start_now = [host for host, decision in decisions.items() if decision.now]
+    start_now = tuple(host for host, decision in decisions.items() if decision.now)
     return PoliciesDecision(actions, hours, start_now, action, first.rule, words)
 
 

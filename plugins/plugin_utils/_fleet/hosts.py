@@ -14,10 +14,9 @@ from typing import Any
 
 from ...module_utils._clock import Moment
 from ...module_utils._core.mark_view import is_expired
-from ...module_utils._core.second_look import SecondLook
 from ...module_utils._text import first_line, one_line
-from .options import HostOptions, PlanError
-from .schema import HostFacts, MachineState, Record
+from .options import Host, HostFacts, PlanError
+from .state import Calls, Identity, MachineState, Record, Said
 
 LONGEST_BACK_OFF = 30.0
 """Seconds after which a machine that nothing comes back from is called again at the latest."""
@@ -27,80 +26,9 @@ SPOT = ("spot", "low")
 """How a priority begins that Azure may take a machine away for: ``Spot``, ``SpotPlus``, and ``Low``, as Spot was called before."""
 
 
-def new_machine(facts: HostFacts, options: HostOptions) -> MachineState:
+def new_machine(given: Host) -> MachineState:
     """A machine of which only the inventory has spoken."""
-    name, scope = facts["resource_name"], facts["scope"]
-    return {
-        "host": facts["host"],
-        "is_linux": facts["is_linux"],
-        "declared_scope": scope,
-        "declared_name": name,
-        "endpoint": facts.get("endpoint") or "",
-        "group": facts["group"],
-        "steps": facts["steps"],
-        "require_steps": facts.get("require_steps", False),
-        "needs": facts["needs"],
-        "undo_needs": facts.get("undo_needs", facts["needs"]),
-        "task_seconds": facts.get("task_seconds", 0.0),
-        "call_timeout": facts.get("call_timeout", 0.0),
-        "options": options,
-        "known": False,
-        "confirmed": False,
-        "asked": None,
-        "resource_name": name,
-        "scope": scope or facts["host"],
-        "placement_group": "",
-        "domain": "",
-        "split": False,
-        "vm_id": "",
-        "spot": False,
-        "hello_problem": "",
-        "aside": "",
-        "contradiction": "",
-        "number": 0,
-        "flying": None,
-        "perhaps": [],
-        "answered": None,
-        "lost": "",
-        "left": False,
-        "failures": 0,
-        "again": 0.0,
-        "looked": None,
-        "incarnation": None,
-        "look_problem": "",
-        "shows": [],
-        "unreadable": [],
-        "mark": None,
-        "mark_lost": False,
-        "mark_restored": False,
-        "mark_at": None,
-        "mark_since": None,
-        "renewals": 0,
-        "uptime": None,
-        "boot_id": "",
-        "disk": "",
-        "quickest": 0.0,
-        "hung": 0,
-        "heard": None,
-        "confirmations": [],
-        "recovered_by_force": [],
-        "hold": None,
-        "watcher": None,
-        "begun": None,
-        "unbegun": None,
-        "second_look": SecondLook()._asdict(),  # type: ignore[typeddict-item]
-        "recovering": None,
-        "tried": None,
-        "tries": 0,
-        "undone": None,
-        "restarted": None,
-        "why": "",
-        "boot_before": "",
-        "outcomes": {},
-        "jobs": {},
-        "before": {},
-        "steps_done": {},
-    }
+    return MachineState(given, Identity(), scope=given.scope or given.host)
 
 
 def refuse_same(facts: Iterable[HostFacts]) -> None:
@@ -129,10 +57,9 @@ def count_lost(machine: MachineState, why: str, at: float, hung: bool) -> None:
 
     :arg hung: whether the call lasted until its limit
     """
-    machine["hung"] = machine["hung"] + 1 if hung else 0
-    machine["lost"] = first_line(why, 1000) or "nothing came back, and no reason was given"
-    machine["failures"] += 1
-    machine["again"] = at + back_off(machine["failures"])
+    machine.lost = first_line(why, 1000) or "nothing came back, and no reason was given"
+    machine.in_vain = Calls(machine.in_vain.failures + 1, machine.in_vain.hung + 1 if hung else 0)
+    machine.again = at + back_off(machine.in_vain.failures)
 
 
 def back_off(failures: int) -> float:
@@ -145,34 +72,39 @@ def take_answer(machine: MachineState, answer: Mapping[str, Any], ended: float, 
 
     :arg ended: when its call ended: other hosts' part of the tick may have lasted for long after it
     """
-    machine["lost"], machine["failures"], machine["hung"], machine["again"] = "", 0, 0, 0.0
-    machine["left"] = False
-    machine["answered"] = at
-    machine["boot_id"] = answer.get("boot_id", "")
-    machine["disk"] = answer.get("disk", "")
-    machine["uptime"] = answer.get("uptime")
-    machine["heard"] = answer.get("heard")
-    machine["watcher"] = answer.get("watcher")
-    machine["confirmations"] = [event_id.upper() for event_id in answer.get("yes", ())]
-    machine["recovered_by_force"] = [event_id.upper() for event_id in answer.get("put_back", ())]
-    machine["hold"] = answer.get("hold")
-    _take_mark(machine, answer.get("mark"), at)
-    machine["mark_at"] = ended - answer.get("age", 0.0)
+    machine.lost, machine.left, machine.in_vain, machine.again = "", False, Calls(), 0.0
+    machine.answered = at
+    _note_lease(machine, answer.get("mark"), at)
+    machine.said = Said(
+        at=ended - answer.get("age", 0.0),
+        mark=answer.get("mark"),
+        uptime=answer.get("uptime"),
+        boot_id=answer.get("boot_id", ""),
+        disk=answer.get("disk", ""),
+        heard=answer.get("heard"),
+        confirmations=_keys(answer.get("yes", ())),
+        recovered_by_force=_keys(answer.get("put_back", ())),
+        hold=answer.get("hold"),
+        watcher=answer.get("watcher"),
+    )
 
 
-def _take_mark(machine: MachineState, mark: dict[str, Any] | None, at: float) -> None:
-    before = machine["mark"]
+def _keys(ids: Iterable[str]) -> tuple[str, ...]:
+    return tuple(event_id.upper() for event_id in ids)
+
+
+def _note_lease(machine: MachineState, mark: Mapping[str, Any] | None, at: float) -> None:
+    """Whether its mark is another one than before, or has been renewed."""
+    before = machine.mark
     if _holder(mark) != _holder(before):
-        machine["mark_since"], machine["renewals"] = at, 0
+        machine.mark_since, machine.renewals = at, 0
     elif mark and mark.get("lease") != (before or {}).get("lease"):
-        machine["mark_since"] = at
+        machine.mark_since = at
         # One that was over may have been renewed by the last word of a run that is dead: the next renewal shows whether it lives.
-        machine["renewals"] = 0 if _was_over(before, mark) else machine["renewals"] + 1
-    machine["mark"] = mark
+        machine.renewals = 0 if _was_over(before, mark) else machine.renewals + 1
     if mark and "number" in mark:
         # A call whose number is no higher would be refused.
-        machine["number"] = max(machine["number"], mark["number"])
-        machine["boot_before"] = mark["boot_id"]
+        machine.number = max(machine.number, mark["number"])
 
 
 def _was_over(before: Mapping[str, Any] | None, mark: Mapping[str, Any]) -> bool:
@@ -192,21 +124,19 @@ def _holder(mark: Mapping[str, Any] | None) -> Any:
 
 def take_hello(machine: MachineState, answer: Mapping[str, Any], at: float) -> None:
     """Who the machine says it is. What it could not learn it is asked again."""
-    machine["asked"] = at
-    machine["hello_problem"] = first_line(answer.get("problem"), 1000)
-    machine["vm_id"] = answer.get("vm_id") or machine["vm_id"]
-    machine["spot"] = machine["spot"] or answer.get("priority", "").lower().startswith(SPOT)
-    name = answer.get("resource_name", "")
-    if name:
-        machine["contradiction"] = _contradiction(machine, name)
-        machine["resource_name"], machine["confirmed"] = name, True
-    machine["domain"] = domain_of(answer) or machine["domain"]
-    group = answer.get("placement_group", "")
-    machine["placement_group"] = group or machine["placement_group"]
-    if group and not machine["declared_scope"] and not machine["split"] and machine["scope"] == machine["host"]:
+    known, group = machine.who, answer.get("placement_group", "")
+    machine.who = Identity(
+        asked=at,
+        name=answer.get("resource_name", "") or known.name,
+        vm_id=answer.get("vm_id") or known.vm_id,
+        placement_group=group or known.placement_group,
+        domain=domain_of(answer) or known.domain,
+        spot=known.spot or answer.get("priority", "").lower().startswith(SPOT),
+        problem=first_line(answer.get("problem"), 1000),
+    )
+    if group and not machine.given.scope and not machine.split and machine.scope == machine.host:
         # Azure itself calls a placement group a scope; what the inventory declares wins (S4.17).
-        machine["scope"] = f"placement group {group}"
-    machine["known"] = machine["confirmed"] and not machine["hello_problem"]
+        machine.scope = f"placement group {group}"
 
 
 def domain_of(hello: Mapping[str, Any]) -> str:
@@ -216,12 +146,13 @@ def domain_of(hello: Mapping[str, Any]) -> str:
     return f"fault domain {one_line(hello['fault_domain'], 20)}" if hello.get("fault_domain") else ""
 
 
-def _contradiction(machine: MachineState, name: str) -> str:
-    declared = machine["declared_name"]
-    if not declared or declared.lower() == name.lower():
+def contradiction(machine: MachineState) -> str:
+    """That its name is another one than the inventory says; "" where it is not."""
+    declared, name = machine.given.resource_name, machine.who.name
+    if not (declared and name) or declared.lower() == name.lower():
         return ""
     return (
-        f"{machine['host']} is the VM {one_line(name)!r} by its own metadata service, but {declared!r} by the inventory. "
+        f"{machine.host} is the VM {one_line(name)!r} by its own metadata service, but {declared!r} by the inventory. "
         "Correct azure_maintenance_resource_name; until then no event is approved that affects it."
     )
 
@@ -230,9 +161,8 @@ def set_claimants_aside(record: Record) -> None:
     """Hosts that say they are one VM: one may be in the inventory twice, or lie. Whom the inventory names as that VM takes part, and the others do
     not; where it names none of them, or several, a person has to say which it is."""
     claims: dict[tuple[str, str], list[MachineState]] = {}
-    for machine in record["hosts"].values():
-        name = machine["resource_name"] if machine["confirmed"] else ""
-        for claim in (("name", name.lower()), ("vmId", machine["vm_id"].lower())):
+    for machine in record.hosts.values():
+        for claim in (("name", machine.who.name.lower()), ("vmId", machine.who.vm_id.lower())):
             if claim[1]:
                 claims.setdefault(claim, []).append(machine)
     for claimants in claims.values():
@@ -243,31 +173,29 @@ def set_claimants_aside(record: Record) -> None:
 
 def _is_named(machine: MachineState) -> bool:
     """Whether the inventory, too, says that the host is the VM that it says it is."""
-    return machine["resource_name"].lower() == (machine["declared_name"] or machine["host"]).lower()
+    return machine.name.lower() == (machine.given.resource_name or machine.host).lower()
 
 
 def _say_they_are_one(one: MachineState, other: MachineState) -> bool:
     """Whether one of them has to be wrong. Within one scope of Azure's no two VMs have the same name."""
-    same_name = one["resource_name"].lower() == other["resource_name"].lower() != ""
-    if one["vm_id"] and one["vm_id"].lower() == other["vm_id"].lower():
+    same_name = one.name.lower() == other.name.lower() != ""
+    if one.who.vm_id and one.who.vm_id.lower() == other.who.vm_id.lower():
         are_two_by_inventory = _is_named(one) and _is_named(other)  # whatever one of them says
         return same_name or not are_two_by_inventory
-    both_shown = one["scope"] == other["scope"] or bool(set(one["shows"]).intersection(other["shows"]))
-    return same_name and both_shown and one["confirmed"] and other["confirmed"]
+    both_shown = one.scope == other.scope or bool(set(one.seen.shows).intersection(other.seen.shows))
+    return same_name and both_shown and bool(one.who.name and other.who.name)
 
 
 def _set_aside(one: MachineState, other: MachineState) -> None:
     for machine, rival in ((one, other), (other, one)):
-        if machine["aside"] or (_is_named(machine) and not _is_named(rival)):
+        if machine.aside or (_is_named(machine) and not _is_named(rival)):
             continue
-        name = one_line(rival["resource_name"] or machine["resource_name"])
+        name = one_line(rival.name or machine.name)
         if _is_named(rival) and not _is_named(machine):
-            then = f"{rival['host']} alone. Remove it, if it is there twice; else find out why it says so."
+            then = f"{rival.host} alone. Remove it, if it is there twice; else find out why it says so."
         else:
             which = "both" if _is_named(machine) else "neither"
             then = (
                 f"{which}. Set azure_maintenance_resource_name for the one that it is, and remove or correct the other."
             )
-        machine["aside"] = (
-            f"{machine['host']} takes no part: it says that it is the same VM as {rival['host']} ({name!r}), and the inventory names {then}"
-        )
+        machine.aside = f"{machine.host} takes no part: it says that it is the same VM as {rival.host} ({name!r}), and the inventory names {then}"

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from ...module_utils._core.mark_view import (
     WATCHER,
@@ -25,10 +25,10 @@ from ...module_utils._core.mark_view import (
 )
 from ...module_utils._text import one_line, seconds_until
 from .marks import is_expired, moment_of, view_of, whose
-from .options import HostOptions
-from .record import begun, sent, ticked
+from .options import HostFacts
+from .record import begun, move_on, sent
 from .run_events import has_document
-from .schema import HostFacts, MachineState, Record
+from .state import MachineState, Record
 
 _RUN = "by hand"  # of which no mark is, but those that are taken to be
 _NOT_CALLED = {"lost": "the task that was to ask it failed (see above)"}
@@ -48,9 +48,9 @@ _OPTIONS: dict[str, Any] = {
 }
 
 
-def options(**given: Any) -> HostOptions:
+def options(**given: Any) -> Mapping[str, Any]:
     """Those of a run that does nothing, as far as they are not given."""
-    return cast(HostOptions, {**_OPTIONS, **given})
+    return {**_OPTIONS, **given}
 
 
 class Asked(NamedTuple):
@@ -86,12 +86,12 @@ class Inspection(NamedTuple):
 
     @property
     def machines(self) -> Mapping[str, MachineState]:
-        return self.record["hosts"]
+        return self.record.hosts
 
     def events(self, host: str) -> Sequence[Mapping[str, Any]] | None:
         """Of its document, as module scheduled_events_info returns them; None where it could not poll."""
         poll = self.polls[host]
-        return poll["events"] if not self.machines[host]["lost"] and has_document(poll) else None
+        return poll["events"] if not self.machines[host].lost and has_document(poll) else None
 
     def shown(self) -> dict[str, Mapping[str, Any]]:
         """All events that any machine is shown, by id."""
@@ -99,18 +99,18 @@ class Inspection(NamedTuple):
 
     def blind(self, host: str) -> str:
         """Why a machine could not poll, though it answered; "" when it could."""
-        return self.machines[host]["look_problem"]
+        return self.machines[host].seen.problem
 
     def mark(self, host: str) -> Mapping[str, Any] | None:
         """As the machine gives it; None where there is none."""
-        return None if self.machines[host]["lost"] else self.answers[host].get("mark")
+        return None if self.machines[host].lost else self.answers[host].get("mark")
 
     def owner(self, host: str) -> str:
-        return whose(self.record, self.machines[host], self.at)
+        return whose(self.record, self.machines[host])
 
     def view(self, host: str) -> MarkView:
         """The mark, as somebody sees it who has made none."""
-        return view_of(self.record, self.machines[host], self.at)
+        return view_of(self.record, self.machines[host])
 
     def is_drains_own(self, host: str) -> bool:
         return is_drains_own(self.view(host))
@@ -119,8 +119,8 @@ class Inspection(NamedTuple):
         """Whether the lease of its mark has expired, or its watcher is not alive."""
         machine = self.machines[host]
         if self.owner(host) == WATCHER:
-            return not (machine["watcher"] and machine["watcher"]["alive"])
-        return bool((machine["mark"] or {}).get("lease")) and is_expired(machine, self.at)
+            return not (machine.said.watcher and machine.said.watcher["alive"])
+        return bool((machine.mark or {}).get("lease")) and is_expired(machine, self.at)
 
     def is_left(self, host: str) -> bool:
         """Whether nobody goes on with the machine by its mark."""
@@ -139,7 +139,7 @@ class Inspection(NamedTuple):
 
     def _lease(self, host: str) -> Mapping[str, Any] | None:
         machine = self.machines[host]
-        return None if machine["uptime"] is None else (machine["mark"] or {}).get("lease")
+        return None if machine.said.uptime is None else (machine.mark or {}).get("lease")
 
 
 def inspected(machines: Sequence[Asked], at: float | None = None, confirms: str = "") -> Inspection:
@@ -155,7 +155,7 @@ def inspected(machines: Sequence[Asked], at: float | None = None, confirms: str 
     return Inspection(record, at or 0.0, polls, {machine.host: machine.answer for machine in machines})
 
 
-def facts_of(machine: Asked, given: HostOptions) -> HostFacts:
+def facts_of(machine: Asked, given: Mapping[str, Any]) -> HostFacts:
     """Of one machine, to begin a record."""
     return {
         "host": machine.host,
@@ -187,9 +187,10 @@ def first_tick(
         "decided": at,
         "due": at,
     }
-    record["todo"]["calls"] = {fact["host"]: call for fact in facts}
+    record.todo.calls = {fact["host"]: call for fact in facts}
     sent(record)
-    return ticked(record, answers, at)
+    move_on(record, answers, at)
+    return record
 
 
 # ---- the answers, as a run would have them ----

@@ -19,17 +19,17 @@ from ...module_utils._steps.sequence import TAKEN_BACK, WAITING
 from ...module_utils._text import listed, one_line
 from .marks import mark_keys, whose
 from .reports import happened, note
-from .schema import MachineState, Record
+from .state import KEPT, PUT_BACK, MachineState, Record
 
 WHY = "its mark was lost with its disk when it was rebooted, so nobody knows what is done there now"
 
 
-def with_lost_mark(record: Record, machine: MachineState, answer: Mapping[str, Any], at: float) -> Mapping[str, Any]:
+def with_lost_mark(record: Record, machine: MachineState, answer: Mapping[str, Any]) -> Mapping[str, Any]:
     """An answer, with the mark of the record where the machine has lost its own.
 
     :arg machine: as it was before this answer
     """
-    known = machine["mark"]
+    known = machine.mark
     by_person = known is not None and set(mark_keys(machine)) <= {event.upper() for event in answer.get("put_back", ())}
     recovered = by_person or any(
         one.get("state") == "recovered" and one.get("steps") for one in answer.get("answers") or ()
@@ -38,24 +38,23 @@ def with_lost_mark(record: Record, machine: MachineState, answer: Mapping[str, A
         answer.get("mark")
         or known is None
         or recovered
-        or not (machine["mark_lost"] or _was_lost(record, machine, answer, at))
+        or not (machine.lost_mark == KEPT or _was_lost(record, machine, answer))
     ):
-        machine["mark_lost"] = False
-        machine["mark_restored"] = machine["mark_restored"] and bool(answer.get("mark"))
+        machine.lost_mark = PUT_BACK if machine.lost_mark and answer.get("mark") else ""
         return answer
     kept = dict(known, phase="recovering")
-    if not machine["mark_lost"]:
-        machine["mark_lost"] = machine["mark_restored"] = True
-        _note_lost(record, machine, at)
+    if machine.lost_mark != KEPT:
+        machine.lost_mark = KEPT
+        _note_lost(record, machine)
     return {**answer, "mark": kept}
 
 
-def _was_lost(record: Record, machine: MachineState, answer: Mapping[str, Any], at: float) -> bool:
+def _was_lost(record: Record, machine: MachineState, answer: Mapping[str, Any]) -> bool:
     """Whether the mark went with the disk, over a reboot: where the disk is the same, somebody has removed it, such as a run that has
     recovered the machine."""
-    is_same_disk = bool(machine["disk"]) and answer.get("disk") == machine["disk"]
+    is_same_disk = bool(machine.said.disk) and answer.get("disk") == machine.said.disk
     return (
-        whose(record, machine, at) in (OURS, EXPIRED)
+        whose(record, machine) in (OURS, EXPIRED)
         and bool(undone_words(machine))
         and _was_rebooted(machine, answer)
         and not is_same_disk
@@ -63,35 +62,35 @@ def _was_lost(record: Record, machine: MachineState, answer: Mapping[str, Any], 
 
 
 def _was_rebooted(machine: MachineState, answer: Mapping[str, Any]) -> bool:
-    if not machine["boot_id"] or not answer.get("boot_id") or answer["boot_id"] == machine["boot_id"]:
+    if not machine.said.boot_id or not answer.get("boot_id") or answer["boot_id"] == machine.said.boot_id:
         return False
     # The boot of a Windows machine seems to be another one when its clock is set.
-    uptime, before = answer.get("uptime"), machine["uptime"]
-    return machine["is_linux"] or (uptime is not None and before is not None and uptime < before)
+    uptime, before = answer.get("uptime"), machine.said.uptime
+    return machine.given.is_linux or (uptime is not None and before is not None and uptime < before)
 
 
-def _note_lost(record: Record, machine: MachineState, at: float) -> None:
-    host = machine["host"]
+def _note_lost(record: Record, machine: MachineState) -> None:
+    host = machine.host
     words = f"{host} was rebooted and has lost its mark with its disk; the run puts the mark back. To be undone: {undone_words(machine)}"
     note(record, f"machine {host}: mark lost", f"{words}.")
-    for key in [key for key in mark_keys(machine) if key in record["events"]] or [""]:
-        happened(record, at, "mark lost", words, key, host)
+    for key in [key for key in mark_keys(machine) if key in record.events] or [""]:
+        happened(record, "mark lost", words, key, host)
 
 
 def give_up(record: Record) -> None:
     """No event is approved for which such a machine was prepared: when it has looked itself, and so late that it would know of a start."""
-    for host, machine in record["hosts"].items():
-        if machine["mark_lost"] and not (machine["lost"] or machine["look_problem"]):
+    for host, machine in record.hosts.items():
+        if machine.lost_mark == KEPT and not (machine.lost or machine.seen.problem):
             for key in mark_keys(machine):
-                entry = record["events"].get(key)
-                if entry and entry["gone"] is None and entry["started"] is None:
-                    entry["prepared"].pop(host, None)
-                    entry["failed"].setdefault(host, WHY)
+                entry = record.events.get(key)
+                if entry and entry.gone is None and entry.started is None:
+                    entry.prepared.pop(host, None)
+                    entry.failed.setdefault(host, WHY)
 
 
 def undone_words(machine: MachineState) -> str:
     """What is to be undone by the machine's mark, last step first; "" where nothing is."""
-    steps = (machine["mark"] or {}).get("steps") or ()
+    steps = (machine.mark or {}).get("steps") or ()
     words = [
         one_line(step.get("unwords") or step["key"], 200)
         for step in reversed(steps)

@@ -20,27 +20,27 @@ from ...module_utils._core.messages import Reason
 from ...module_utils._text import clause, listed, one_line
 from ...module_utils._watcher.host.linux_host import LINUX
 from ...module_utils._watcher.host.windows_host import WINDOWS
-from .schema import EventState, MachineState, Record
+from .state import EventState, MachineState, Record
 
 
-def whose(record: Record, machine: MachineState, at: float) -> str:
+def whose(record: Record, machine: MachineState) -> str:
     """Whose the machine's mark is, as it was last seen: one of the owners of :mod:`.._core.mark_view`."""
-    mark = machine["mark"]
+    mark = machine.mark
     if mark is None:
         return core.NOBODY
-    return core.owner_of(mark, mark.get("unreadable", ""), _asker(record, machine), moment_of(machine, at))
+    return core.owner_of(mark, mark.get("unreadable", ""), _asker(record, machine), moment_of(machine, record.at))
 
 
-def view_of(record: Record, machine: MachineState, at: float) -> MarkView:
+def view_of(record: Record, machine: MachineState) -> MarkView:
     """All that the machine's mark says, as it was last seen. Building it costs more than whose it is."""
-    unreadable = str((machine["mark"] or {}).get("unreadable", ""))
-    mark = None if unreadable else machine["mark"]
-    return core.mark_view(mark, unreadable, _asker(record, machine), moment_of(machine, at))
+    unreadable = str((machine.mark or {}).get("unreadable", ""))
+    mark = None if unreadable else machine.mark
+    return core.mark_view(mark, unreadable, _asker(record, machine), moment_of(machine, record.at))
 
 
-def how_far(record: Record, machine: MachineState, at: float) -> MarkView:
+def how_far(record: Record, machine: MachineState) -> MarkView:
     """Of its mark what tells how far its outage is: it is asked of each machine at each tick."""
-    mark, owner = machine["mark"], whose(record, machine, at)
+    mark, owner = machine.mark, whose(record, machine)
     if not mark or "unreadable" in mark:
         return MarkView(owner)
     begun = mark["phase"] == "half" and core.recovery_begun(mark)
@@ -49,120 +49,117 @@ def how_far(record: Record, machine: MachineState, at: float) -> MarkView:
 
 def is_expired(machine: MachineState, at: float) -> bool:
     """Whether the lease of the machine's mark is over, whosever it is."""
-    return core.is_expired((machine["mark"] or {})["lease"], moment_of(machine, at))
+    return core.is_expired((machine.mark or {})["lease"], moment_of(machine, at))
 
 
 def mark_keys(machine: MachineState) -> list[str]:
     """The keys of the events in its mark, in their order."""
-    mark = machine["mark"]
+    mark = machine.mark
     return list(core.event_ids(mark)) if mark and "events" in mark else []
 
 
 def marked_events(record: Record, machine: MachineState) -> list[EventState]:
     """The events in its mark that the record has."""
-    return [record["events"][key] for key in mark_keys(machine) if key in record["events"]]
+    return [record.events[key] for key in mark_keys(machine) if key in record.events]
 
 
 def phase(machine: MachineState) -> str:
     """The phase of its mark; "" where it has none that can be read."""
-    return str((machine["mark"] or {}).get("phase") or "")
+    return str((machine.mark or {}).get("phase") or "")
 
 
 def has_restarted(machine: MachineState) -> bool:
     """Whether the machine was rebooted since the steps of its mark were begun, whatever the reason was."""
-    mark = machine["mark"]
+    mark = machine.mark
     if not mark or "unreadable" in mark:
         return False
-    return bool(machine["boot_id"]) and machine["boot_id"] != core.prepared_under(mark)
+    return bool(machine.said.boot_id) and machine.said.boot_id != core.prepared_under(mark)
 
 
 def holder_words(machine: MachineState) -> str:
     """Whose the mark is, and since when, for people."""
-    mark = machine["mark"] or {}
+    mark = machine.mark or {}
     if "unreadable" in mark:
         return f"an unreadable mark ({clause(mark['unreadable'])})"
     return core.holder_since(mark)
 
 
 def _asker(record: Record, machine: MachineState) -> Asker:
-    return Asker(record["run"]["run"], machine["vm_id"], machine["endpoint"])
+    return Asker(record.run.name, machine.who.vm_id, machine.given.endpoint)
 
 
 def moment_of(machine: MachineState, at: float) -> Moment:
     """Now, by the machine's clock; where its uptime is not known, by how long its mark has been seen with this lease."""
-    given = (machine["mark"] or {}).get("lease")
+    given = (machine.mark or {}).get("lease")
     if not given:
-        return Moment(0.0, 0.0, machine["boot_id"])
-    uptime, said, since = machine["uptime"], machine["mark_at"], machine["mark_since"]
+        return Moment(0.0, 0.0, machine.said.boot_id)
+    uptime, said, since = machine.said.uptime, machine.said.at, machine.mark_since
     now = given["uptime"] + at - (at if since is None else since)
     if uptime is not None and said is not None:
         now = uptime + at - said
-    return Moment(0.0, now, machine["boot_id"] or given["boot_id"])
+    return Moment(0.0, now, machine.said.boot_id or given["boot_id"])
 
 
 # ---- whether it is prepared ----
 
 
-def is_prepared(record: Record, machine: MachineState, key: str, at: float) -> bool:
+def is_prepared(record: Record, machine: MachineState, key: str) -> bool:
     """Whether its mark says now that it is prepared for an event, by this run or by its own watcher.
 
     What it said before another event of it was approved, or seen to start, counts no more: that may have rebooted it.
     """
-    return _is_marked(machine, key) and not why_not_prepared(record, machine, key, at)
+    return _is_marked(machine, key) and not why_not_prepared(record, machine, key)
 
 
-def was_prepared(record: Record, machine: MachineState, key: str, at: float) -> bool:
+def was_prepared(record: Record, machine: MachineState, key: str) -> bool:
     """Whether it said so when the machine last answered, however long ago that was."""
-    return _is_marked(machine, key) and not _why_not_prepared(record, machine, key, at, 0.0)
+    return _is_marked(machine, key) and not _why_not_prepared(record, machine, key, 0.0)
 
 
-def why_not_prepared(record: Record, machine: MachineState, key: str, at: float) -> str:
+def why_not_prepared(record: Record, machine: MachineState, key: str) -> str:
     """Why it is not: one of the words of :mod:`.._core.mark_view`; "" when it is."""
-    said = machine["mark_at"]
-    age = None if said is None or _was_affected_since(record, machine, key, said) else at - said
-    return _why_not_prepared(record, machine, key, at, age)
+    said = machine.said.at
+    age = None if said is None or _was_affected_since(record, machine, key, said) else record.at - said
+    return _why_not_prepared(record, machine, key, age)
 
 
 def _is_marked(machine: MachineState, key: str) -> bool:
     return phase(machine) == "prepared" and key in mark_keys(machine)  # most machines at most times: no view is built
 
 
-def _why_not_prepared(record: Record, machine: MachineState, key: str, at: float, age: float | None) -> str:
-    view, watcher = view_of(record, machine, at), machine["watcher"]
+def _why_not_prepared(record: Record, machine: MachineState, key: str, age: float | None) -> str:
+    view, watcher = view_of(record, machine), machine.said.watcher
     left_out = view.owner == WATCHER and bool(watcher and watcher["lacks"])
-    return core.why_not_prepared_for(view, key, machine["boot_id"], age, left_out)
+    return core.why_not_prepared_for(view, key, machine.said.boot_id, age, left_out)
 
 
-def _was_affected_since(record: Record, machine: MachineState, key: str, at: float) -> bool:
-    others = [
-        entry for other, entry in record["events"].items() if other != key and machine["host"] in entry["affected"]
-    ]
-    moments = [
-        moment for entry in others for moment in (entry["started"], entry["approval"]["at"]) if moment is not None
-    ]
-    return any(moment >= at for moment in moments)
+def _was_affected_since(record: Record, machine: MachineState, key: str, since: float) -> bool:
+    """Whether another of its events was approved, or seen to start, since a moment."""
+    others = [entry for other, entry in record.events.items() if other != key and machine.host in entry.affected]
+    moments = [moment for entry in others for moment in (entry.started, entry.approval.at) if moment is not None]
+    return any(moment >= since for moment in moments)
 
 
 def is_its_watchers(machine: MachineState) -> bool:
     """Whether the machine is prepared by its own watcher, and so by nobody else."""
-    watcher = machine["watcher"]
+    watcher = machine.said.watcher
     return bool(watcher and watcher["alive"] and watcher["mode"] == "manage") and not _looks_elsewhere(machine)
 
 
 def has_steps(machine: MachineState) -> bool:
     """Whether anything is done to prepare it: by the inventory's steps, or by those and the hooks of its own watcher."""
-    return machine["steps"] > 0 or watcher_prepares(machine)
+    return machine.given.steps > 0 or watcher_prepares(machine)
 
 
 def watcher_prepares(machine: MachineState) -> bool:
     """Whether its own watcher has anything to prepare it by."""
-    watcher = machine["watcher"]
+    watcher = machine.said.watcher
     return bool(watcher and watcher.get("prepares") and is_its_watchers(machine))
 
 
 def lacks_steps(machine: MachineState) -> bool:
     """Whether nothing would be done to prepare it, though something has to be (``maintain_require_steps``)."""
-    return machine["require_steps"] and not has_steps(machine)
+    return machine.given.require_steps and not has_steps(machine)
 
 
 def no_steps(hosts: Collection[str]) -> str:
@@ -175,32 +172,32 @@ def no_steps(hosts: Collection[str]) -> str:
 
 def _looks_elsewhere(machine: MachineState) -> bool:
     """Whether the run goes by an emulator at which its watcher does not look. Azure's own service may have other addresses."""
-    watcher, given = machine["watcher"], machine["endpoint"]
+    watcher, given = machine.said.watcher, machine.given.endpoint
     seen = watcher.get("endpoint") if watcher else ""
     if not (given and seen) or is_made_for_azure({"endpoint": given}):
         return False
     return not is_made_for({"endpoint": seen}, given)
 
 
-def why_not_by_watcher(record: Record, machine: MachineState, prepared: bool, at: float) -> Reason | None:
+def why_not_by_watcher(record: Record, machine: MachineState, prepared: bool) -> Reason | None:
     """Why its watcher can't be waited for; None when it can, or has nothing to do with it.
 
     :arg prepared: whether its mark says that it is prepared for what is asked about
     """
-    host, watcher = machine["host"], machine["watcher"]
+    host, watcher = machine.host, machine.said.watcher
     if watcher and is_its_watchers(machine) and watcher["lacks"]:
         words = f"(version {one_line(watcher['version'], 40)}) that lacks steps of the inventory: {lacking(machine)}"
         return Reason("steps_differ", host, words)
-    if prepared or whose(record, machine, at) != WATCHER:
+    if prepared or whose(record, machine) != WATCHER:
         return None
-    view = view_of(record, machine, at)
+    view = view_of(record, machine)
     if view.is_failed:
         return Reason("failed_there", host, holder_words(machine))
     if view.is_partially_recovered:
         return Reason("half_recovered", host, holder_words(machine))
     if is_its_watchers(machine):
         return None
-    return Reason("owner_down", host, holder_words(machine), f"run there: {start_watcher(machine['is_linux'])}")
+    return Reason("owner_down", host, holder_words(machine), f"run there: {start_watcher(machine.given.is_linux)}")
 
 
 def start_watcher(is_linux: bool) -> str:
@@ -210,5 +207,5 @@ def start_watcher(is_linux: bool) -> str:
 
 def lacking(machine: MachineState) -> str:
     """The steps of the inventory that its watcher does not have, for people."""
-    watcher = machine["watcher"]
+    watcher = machine.said.watcher
     return listed([clause(words) for words in watcher["lacks"]]) if watcher else ""

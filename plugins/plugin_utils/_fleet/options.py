@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, TypedDict, cast
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypedDict
 
 from ...module_utils._errors import ScheduledEventsError
 from ...module_utils._events.policy import parse_policy, policy_warnings
@@ -25,7 +26,8 @@ class PlanError(ScheduledEventsError):
     """Machines contradict each other: nothing is started, and a person has to say what is meant."""
 
 
-class HostOptions(TypedDict):
+@dataclass(frozen=True)
+class HostOptions:
     """What holds for one machine, checked. ``parse_policy(policy)`` does not fail."""
 
     policy: list[dict[str, Any]]
@@ -40,12 +42,95 @@ class HostOptions(TypedDict):
     hold: str  # wait or leave
 
 
-class SameOptions(TypedDict):
+@dataclass(frozen=True)
+class SameOptions:
     """What is equal for all machines of a run, checked."""
 
     rounds: int  # 0: as many as come
     wait_timeout: float  # seconds for which new events are awaited
     event_timeout: float  # seconds after its start, or its not-before, for which an event is watched
+
+
+@dataclass(frozen=True)
+class Host:
+    """What the inventory says of one machine."""
+
+    host: str
+    is_linux: bool
+    scope: str  # declared, or ""
+    resource_name: str  # declared, or ""
+    group: str  # capacity group, or ""
+    endpoint: str  # of the metadata service; "" for Azure's own
+    steps: int
+    require_steps: bool  # without steps it can't be prepared
+    needs: float  # seconds: the limits of all its steps together
+    undo_needs: float  # seconds: the limits of all that undoes its steps together
+    task_seconds: float  # the longest limit of the user's own task files; 0 where it has none
+    call_timeout: float  # seconds of a call, where the inventory says it; else 0
+    options: HostOptions
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """Who runs."""
+
+    name: str
+    job: str  # in AWX
+    controller: str
+    check: bool
+
+
+class MoreFacts(TypedDict, total=False):
+    """What may be left out."""
+
+    endpoint: str
+    task_seconds: float
+    require_steps: bool
+    call_timeout: float
+    undo_needs: float  # as many as needs where a host has none
+
+
+class HostFacts(MoreFacts):
+    """What the role says of one host at the beginning, as :class:`Host` has it; numbers and truth values may be texts."""
+
+    host: str
+    is_linux: bool
+    scope: str
+    resource_name: str
+    group: str
+    steps: int
+    needs: float
+    options: Mapping[str, Any]
+    same: Mapping[str, Any]
+
+
+def run_options(given: Mapping[str, Any]) -> RunOptions:
+    """
+    :arg given: ``run``, its name, ``job``, ``controller`` and ``check``, which may be a text
+    """
+    found = typed(given)
+    return RunOptions(found["run"], found["job"], found["controller"], found["check"])
+
+
+def host_of(facts: HostFacts, options: HostOptions) -> Host:
+    """
+    :arg facts: in their types
+    """
+    return Host(
+        host=facts["host"],
+        is_linux=facts["is_linux"],
+        scope=facts["scope"],
+        resource_name=facts["resource_name"],
+        group=facts["group"],
+        endpoint=facts.get("endpoint") or "",
+        steps=facts["steps"],
+        require_steps=facts.get("require_steps", False),
+        needs=facts["needs"],
+        undo_needs=facts.get("undo_needs", facts["needs"]),
+        task_seconds=facts.get("task_seconds", 0.0),
+        call_timeout=facts.get("call_timeout", 0.0),
+        options=options,
+    )
 
 
 def variable_of(option: str) -> str:
@@ -76,7 +161,7 @@ def checked_options(facts: Sequence[Mapping[str, Any]]) -> Checked:
     if not facts:
         raise PlanError("The run has no machine. Name hosts that the inventory has.")
     problems: dict[str, list[str]] = {}
-    hosts = {item["host"]: _read(item["host"], item["options"], _OWN, problems) for item in facts}
+    own = {item["host"]: _read(item["host"], item["options"], _OWN, problems) for item in facts}
     same = {item["host"]: _read(item["host"], item["same"], _SAME, problems) for item in facts}
     _raise(f"{problem} ({listed(affected)})." for problem, affected in problems.items())
     _raise(_differing(same, "in a run", "Set it once for all of them, or run one job for each value."))
@@ -85,17 +170,17 @@ def checked_options(facts: Sequence[Mapping[str, Any]]) -> Checked:
         group = item.get("group") or item.get("scope")
         if group:
             grouped.setdefault(str(group), {})[item["host"]] = {
-                name: hosts[item["host"]][name] for name in ("max_unavailable", "max_domains")
+                name: own[item["host"]][name] for name in ("max_unavailable", "max_domains")
             }
     for group, members in grouped.items():
         _raise(_differing(members, f"in the capacity group {group!r}", "Set it once for the group."))
     warnings: dict[str, list[str]] = {}
-    for host, options in hosts.items():
+    for host, options in own.items():
         for warning in policy_warnings(options["policy"]):
             warnings.setdefault(warning, []).append(host)
     return Checked(
-        cast("dict[str, HostOptions]", hosts),
-        cast(SameOptions, next(iter(same.values()))),
+        {host: HostOptions(**options) for host, options in own.items()},
+        SameOptions(**next(iter(same.values()))),
         [f"{warning} ({listed(affected)})" for warning, affected in warnings.items()],
     )
 

@@ -11,16 +11,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ...module_utils._events.event import notification
 from ...module_utils._events.policy import DEFAULT_POLICY
 from .approving import approvers_of
 from .event_terms import closed, preparation_end
 from .inspection import Asked, facts_of, first_tick, options
 from .run_events import has_failed, message_of, not_before
-from .schema import EventState, Record
+from .state import EventState, Record
 
-_COPIED = (
+_OF_EVENT = (
     *("id", "type", "status", "source", "resource_type", "resources", "raw_resources", "not_before", "description"),
-    *("duration", "action", "rule", "hold", "affected", "unknown"),
+    "duration",
 )
 
 
@@ -47,7 +48,7 @@ def plan(
     facts = [facts_of(_asked(item), given) for item in found]
     answers = {str(item["host"]): _answer(item.get("look") or {}) for item in found}
     record = first_tick(facts, answers, "plan", 0.0, wall)
-    return [_planned(record, key, entry) for key, entry in record["events"].items()]
+    return [_planned(record, entry) for entry in record.events.values()]
 
 
 def _asked(item: Mapping[str, Any]) -> Asked:
@@ -66,42 +67,47 @@ def _answer(look: Mapping[str, Any]) -> dict[str, Any]:
     return {"lost": "", "answers": [hello, look], "mark": None, "boot_id": "", "yes": [], "took": 0.0, "number": 0}
 
 
-def _planned(record: Record, key: str, entry: EventState) -> dict[str, Any]:
-    data: dict[str, Any] = dict(entry)
-    ends = [preparation_end(entry, record["hosts"][host]) for host in entry["affected"]]
+def _planned(record: Record, entry: EventState) -> dict[str, Any]:
+    event = notification(entry.event, entry.tracked.notice)
+    ends = [preparation_end(entry, record.hosts[host]) for host in entry.affected]
     return {
-        **{name: data[name] for name in _COPIED},
+        **{name: event[name] for name in _OF_EVENT},
+        "action": entry.decided.action,
+        "rule": entry.decided.rule,
+        "hold": entry.against.hold,
+        "affected": list(entry.affected),
+        "unknown": list(entry.whom.unknown),
         "verdict": _verdict(record, entry),
-        "why": f"{entry['words']}; {entry['turn_words']}" if entry["shut"] else entry["words"],
-        "unreachable": [host for host in entry["affected"] if record["hosts"][host]["lost"]],
-        "seen_by": list(entry["sightings"]),
-        "approvers": approvers_of(record, key, entry, 0.0)[:2],
-        "notice": entry["notice"],
+        "why": f"{entry.decided.words}; {entry.turn.words}" if entry.turn.shut else entry.decided.words,
+        "unreachable": [host for host in entry.affected if record.hosts[host].lost],
+        "seen_by": list(entry.sightings),
+        "approvers": approvers_of(record, entry)[:2],
+        "notice": entry.tracked.notice,
         "budget": max(min(ends, default=1.0), 1.0),
     }
 
 
 def _verdict(record: Record, entry: EventState) -> str:
-    action = entry["action"]
-    if not entry["affected"]:
+    action = entry.decided.action
+    if not entry.affected:
         return "not_ours"
     if action in ("ignore", "notify"):
         return action
-    if entry["started"] is not None:
+    if entry.started is not None:
         return "watch"
-    if entry["hold"] and action == "approve":
+    if entry.against.hold and action == "approve":
         return "watch"
-    if entry["turn"] == "later" or _may_wait(record, entry):
+    if entry.turn.state == "later" or _may_wait(record, entry):
         return "later"
-    if not (entry["hold"] or entry["shut"]):
+    if not (entry.against.hold or entry.turn.shut):
         return action
     return "watch" if action == "approve" else "prepare"
 
 
 def _may_wait(record: Record, entry: EventState) -> bool:
     """Whether its hours open in time, or there is time yet. How long its preparation takes is not known here."""
-    if not entry["shut"] or entry["turn"] != "waits":
+    if not entry.turn.shut or entry.turn.state != "waits":
         return False
     shut = closed(record, entry, 0.0)
-    within = max(record["hosts"][host]["options"]["prepare_before"] for host in entry["affected"])
+    within = max(record.hosts[host].options.prepare_before for host in entry.affected)
     return not_before(entry) > within or (shut is not None and shut.opens is not None)

@@ -22,15 +22,15 @@ from .marks import holder_words, mark_keys, phase, whose
 from .reports import counted, time_of_day
 from .result import line, name_of
 from .run_events import is_open, names_no_time, not_before
-from .schema import EventState, Record
+from .state import EventState, Record
 
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 
 
-def awaited(record: Record, at: float) -> list[str]:
+def awaited(record: Record) -> list[str]:
     """The same sentences as long as nothing changes, each as a line with the time."""
-    said = [*_of_events(record), *_of_machines(record, at)]
-    return [line(record, at, "waits", sentence) for sentence in said]
+    said = [*_of_events(record), *_of_machines(record)]
+    return [line(record, record.at, "waits", sentence) for sentence in said]
 
 
 def sentence_of(said: str) -> str:
@@ -39,50 +39,50 @@ def sentence_of(said: str) -> str:
 
 
 def _of_events(record: Record) -> Iterator[str]:
-    for key, entry in record["events"].items():
+    for entry in record.events.values():
         if not (is_open(entry) and is_handled(entry)):
             continue
-        if entry["started"] is not None:
-            until = entry["started"] + record["same"]["event_timeout"]
+        if entry.started is not None:
+            until = entry.started + record.same.event_timeout
             yield f"{name_of(entry)} has started; it is polled until it is over, until {time_of_day(record, until)} at the latest"
             continue
-        preparing = [host for host in entry["affected"] if _is_preparing(record, key, entry, host)]
+        preparing = [host for host in entry.affected if _is_preparing(record, entry, host)]
         if preparing:
-            until = min(preparation_end(entry, record["hosts"][host]) for host in preparing)
+            until = min(preparation_end(entry, record.hosts[host]) for host in preparing)
             yield f"{counted(preparing)} to be prepared for {name_of(entry)}{_until(record, entry, until)}"
-        elif entry["approval"]["sent"]:
+        elif entry.approval.sent:
             yield f"{name_of(entry)} is approved and has not started{_until(record, entry, not_before(entry), '; it starts at')}"
-        elif entry["approves"] or codes(entry):
+        elif entry.against.approves or codes(entry):
             why = (
-                first_line(entry["hold"] or entry["waits"] or entry["approval"]["nobody"], 300)
+                first_line(entry.against.hold or entry.against.waits or entry.approval.nobody, 300)
                 or "nobody has approved it"
             )
             yield f"{name_of(entry)} {perhaps(entry) or 'is not approved yet'}: {why}{_until(record, entry, not_before(entry), '; until')}"
 
 
-def _is_preparing(record: Record, key: str, entry: EventState, host: str) -> bool:
-    machine = record["hosts"][host]
-    is_done = phase(machine) == "prepared" and key in mark_keys(machine)
-    return needs_preparation(entry, host) and entry["may_prepare"] and not is_done
+def _is_preparing(record: Record, entry: EventState, host: str) -> bool:
+    machine = record.hosts[host]
+    is_done = phase(machine) == "prepared" and entry.key in mark_keys(machine)
+    return needs_preparation(entry, host) and entry.turn.may_prepare and not is_done
 
 
-def _of_machines(record: Record, at: float) -> Iterator[str]:
-    for host, machine in record["hosts"].items():
-        if machine["aside"] or machine["left"]:
+def _of_machines(record: Record) -> Iterator[str]:
+    for host, machine in record.hosts.items():
+        if machine.aside or machine.left:
             continue
-        owner, timeout = whose(record, machine, at), machine["options"]["recover_timeout"]
+        owner, timeout = whose(record, machine), machine.options.recover_timeout
         if is_to_be_learned(machine, owner) and owner == RUN:
-            since = machine["mark_since"] if machine["mark_since"] is not None else at
+            since = machine.mark_since if machine.mark_since is not None else record.at
             until = time_of_day(record, since + timeout)
             yield f"{host} is marked by {holder_words(machine)}; whether that still runs is seen by {until} at the latest"
-        elif owner == OURS and machine["recovering"] is not None:
-            until = time_of_day(record, machine["recovering"] + timeout)
-            yield f"{host} to be recovered, until {until} at the latest{_lost(machine['lost'])}"
+        elif owner == OURS and machine.recovering is not None:
+            until = time_of_day(record, machine.recovering + timeout)
+            yield f"{host} to be recovered, until {until} at the latest{_lost(machine.lost)}"
 
 
 def _lost(why: str) -> str:
     return f" (it does not answer: {first_line(why, 200)})" if why else ""
 
 
-def _until(record: Record, entry: EventState, at: float, until: str = ", until") -> str:
-    return "" if names_no_time(entry) else f"{until} {time_of_day(record, at)} at the latest"
+def _until(record: Record, entry: EventState, moment: float, until: str = ", until") -> str:
+    return "" if names_no_time(entry) else f"{until} {time_of_day(record, moment)} at the latest"

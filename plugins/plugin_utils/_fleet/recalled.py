@@ -19,74 +19,73 @@ from ...module_utils._events.event import Event
 from .evaluation import SILENT
 from .marks import mark_keys, marked_events, whose
 from .reports import happened
-from .run_events import is_open, is_recalled, new_entry
-from .schema import EventState, MachineState, Record
+from .run_events import is_open, new_entry
+from .state import EventState, MachineState, Record
 
 NOBODY_SAW = "nobody has seen whether its event is over"
 """Why a machine whose event only its mark tells of is not recovered, and at last not waited for."""
 
 
-def take_recalled(record: Record, at: float) -> None:
+def take_recalled(record: Record) -> None:
     """Find the events of the marks that this run has to take care of."""
-    if record["run"]["check"]:
+    if record.run.check:
         return
-    for machine in record["hosts"].values():
-        if machine["aside"] or whose(record, machine, at) not in (OURS, EXPIRED):
+    for machine in record.hosts.values():
+        if machine.aside or whose(record, machine) not in (OURS, EXPIRED):
             continue
-        for event_id in (machine["mark"] or {})["events"]:
-            entry = record["events"].get(event_id.upper())
-            tracked = core.recalled(_event(event_id, machine), machine["host"], None, False, "", at)
+        for event_id in (machine.mark or {})["events"]:
+            entry = record.events.get(event_id.upper())
+            tracked = core.recalled(_event(event_id, machine), machine.host, None, False, "", record.at)
             if entry is None:
-                record["events"][event_id.upper()] = {**new_entry(tracked), "words": "only a mark tells of it so far"}
-            elif is_recalled(entry):
-                entry["sightings"].setdefault(machine["host"], core.packed(tracked)["sightings"][machine["host"]])
+                record.events[event_id.upper()] = new_entry(tracked, "only a mark tells of it so far")
+            elif entry.tracked.is_recalled and machine.host not in entry.sightings:
+                _add_sighting(entry, machine.host, tracked.sightings[machine.host])
 
 
-def take_bearers(record: Record, hosts: Collection[str], at: float) -> None:
+def take_bearers(record: Record, hosts: Collection[str]) -> None:
     """Where nothing is heard any more of those that were shown an event, a machine whose mark names it shows whether it is gone.
 
     So it does for a run that is restarted. What a machine has last said that is lost for good keeps no other one out of service.
 
     :arg hosts: whose documents came in this tick
     """
-    for key, entry in record["events"].items():
-        if not is_open(entry) or any(_may_show(record["hosts"][host], at) for host in entry["sightings"]):
+    for key, entry in record.events.items():
+        if not is_open(entry) or any(_may_show(record.hosts[host], record.at) for host in entry.sightings):
             continue
-        last, polled = (max(one[name] for one in entry["sightings"].values()) for name in ("last", "polled"))
+        last = max(one.last for one in entry.sightings.values())
+        polled = max(one.polled for one in entry.sightings.values())
         for host in hosts:
-            machine = record["hosts"][host]
-            if host not in entry["sightings"] and key in mark_keys(machine) and whose(record, machine, at) == OURS:
-                entry["sightings"][host] = {
-                    "first": last,
-                    "last": last,
-                    "polled": polled,
-                    "absent": None,
-                    "doubted": False,
-                }
+            machine = record.hosts[host]
+            if host not in entry.sightings and key in mark_keys(machine) and whose(record, machine) == OURS:
+                _add_sighting(entry, host, core.Sighting(first=last, last=last, polled=polled))
+
+
+def _add_sighting(entry: EventState, host: str, sighting: core.Sighting) -> None:
+    entry.tracked = entry.tracked._replace(sightings={**entry.sightings, host: sighting})
 
 
 def _may_show(machine: MachineState, at: float) -> bool:
     """Whether a machine that was shown an event may soon show what has become of it."""
-    is_blind = bool(machine["lost"] or machine["look_problem"])
-    return not is_blind or at - (machine["looked"] or 0.0) < SILENT
+    is_blind = bool(machine.lost or machine.seen.problem)
+    return not is_blind or at - (machine.seen.at or 0.0) < SILENT
 
 
 def _event(event_id: str, machine: MachineState) -> Event:
-    names = (machine["resource_name"],) if machine["resource_name"] else ()
+    names = (machine.name,) if machine.name else ()
     return Event(event_id, "", "Scheduled", "VirtualMachine", names, names, "", None, "", "", None)
 
 
 def keeping(record: Record, machine: MachineState) -> list[EventState]:
     """The events that keep the machine out of service, and that only its mark tells of."""
-    return [entry for entry in marked_events(record, machine) if is_recalled(entry) and entry["gone"] is None]
+    return [entry for entry in marked_events(record, machine) if entry.tracked.is_recalled and entry.gone is None]
 
 
-def stop_recalling(record: Record, at: float) -> None:
+def stop_recalling(record: Record) -> None:
     """Machines that never answer, or can't poll, are not waited for without an end."""
-    for key, entry in record["events"].items():
-        if not (is_recalled(entry) and is_open(entry)):
+    for key, entry in record.events.items():
+        if not (entry.tracked.is_recalled and is_open(entry)):
             continue
-        timeouts = [record["hosts"][host]["options"]["recover_timeout"] for host in entry["sightings"]]
-        if at - entry["shown"] >= max(timeouts):
-            entry["closed"] = NOBODY_SAW
-            happened(record, at, "left", NOBODY_SAW, key)
+        timeouts = [record.hosts[host].options.recover_timeout for host in entry.sightings]
+        if record.at - entry.shown >= max(timeouts):
+            entry.closed = NOBODY_SAW
+            happened(record, "left", NOBODY_SAW, key)

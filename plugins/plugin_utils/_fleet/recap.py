@@ -14,7 +14,7 @@ from ...module_utils._core.mark_view import RUN, WATCHER
 from ...module_utils._text import listed
 from .marks import holder_words, is_its_watchers, watcher_prepares, whose
 from .result import name_of
-from .schema import EventState, MachineState, Record
+from .state import EventState, MachineState, Record
 
 
 class Became(TypedDict):
@@ -28,10 +28,10 @@ class Became(TypedDict):
 def became(record: Record) -> dict[str, Became]:
     """Of each machine that an event named, or that is a problem itself, by host."""
     found: dict[str, Became] = {}
-    for host, machine in record["hosts"].items():
-        entries = [entry for entry in record["events"].values() if host in entry["affected"]]
+    for host, machine in record.hosts.items():
+        entries = [entry for entry in record.events.values() if host in entry.affected]
         problems = {
-            subject: words for subject, words in record["problems"].items() if subject.startswith(f"machine {host}: ")
+            subject: words for subject, words in record.problems.items() if subject.startswith(f"machine {host}: ")
         }
         handled = handled_by(record, machine)
         if entries or problems:
@@ -48,7 +48,7 @@ def became(record: Record) -> dict[str, Became]:
 
 def handled_by(record: Record, machine: MachineState) -> str:
     """Who else takes care of the machine: its own watcher, or a run that lives; "" where nobody does."""
-    owner = whose(record, machine, record["at"])
+    owner = whose(record, machine)
     if owner == RUN or (owner == WATCHER and is_its_watchers(machine)):
         return holder_words(machine)
     return "its watcher" if watcher_prepares(machine) else ""
@@ -59,11 +59,11 @@ def _words(entry: EventState, host: str) -> str:
 
 
 def _done(entry: EventState, host: str) -> list[str]:
-    done = {"prepared": entry["prepared"].get(host), "recovered": entry["recovered"].get(host)}
-    return [what for what, result in done.items() if result and result["ok"]]
+    done = {"prepared": entry.prepared.get(host), "recovered": entry.recovered.get(host)}
+    return [what for what, result in done.items() if result and result.ok]
 
 
 def _wrong(entry: EventState, host: str) -> str:
-    recovered = entry["recovered"].get(host)
-    stuck = f"not recovered: {recovered['message']}" if recovered and not recovered["ok"] else ""
-    return entry["failed"].get(host) or entry["unprepared"].get(host) or stuck
+    recovered = entry.recovered.get(host)
+    stuck = f"not recovered: {recovered.message}" if recovered and not recovered.ok else ""
+    return entry.failed.get(host) or entry.unprepared.get(host) or stuck

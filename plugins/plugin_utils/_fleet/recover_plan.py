@@ -22,6 +22,7 @@ from ...module_utils._core.mark_view import (
     holder_words,
     service_words,
 )
+from ...module_utils._events.event import notification
 from ...module_utils._steps.sequence import is_to_undo
 from ...module_utils._text import clause, duration, listed, one_line, sentence
 from .inspection import Asked, Inspection, event_words, inspected
@@ -70,7 +71,7 @@ def verdicts(machines: Sequence[Asked], overrides: Overrides) -> dict[str, Verdi
 
 
 def _verdict(found: Inspection, host: str, overrides: Overrides) -> Verdict:
-    lost, mark, owner = found.machines[host]["lost"], found.mark(host), found.owner(host)
+    lost, mark, owner = found.machines[host].lost, found.mark(host), found.owner(host)
     if lost:
         return Verdict("lost", f"could not be asked: {_end(lost)} Nothing was done.")
     if owner == COPIED and not overrides.unmarked:
@@ -139,7 +140,7 @@ def _owned(found: Inspection, host: str, mark: Mapping[str, Any], overrides: Ove
             f"recover it (entry point recover of role drain). Nothing was done. ({take} recovers it here.)"
         )
     if owner == WATCHER:
-        start = start_watcher(found.machines[host]["is_linux"])
+        start = start_watcher(found.machines[host].given.is_linux)
         state = f"is down: start it there ({start})" if found.is_over(host) else "recovers it itself"
         return (
             f"is owned by {whose}, which {state}. Nothing was done. (By hand: azure-maintenance recover on the "
@@ -158,13 +159,13 @@ def _owned(found: Inspection, host: str, mark: Mapping[str, Any], overrides: Ove
 def _not_over(found: Inspection, host: str) -> str:
     """Why its maintenance isn't over, or nobody knows that it is, in words; "" when it is."""
     machine = found.machines[host]
-    holding = {key: found.record["events"][key] for key in held_by(found.record, machine, found.at)}
+    holding = {key: found.record.events[key] for key in held_by(found.record, machine)}
     if holding:
-        events = listed(event_words(entry) for entry in holding.values())
+        events = listed(event_words(notification(entry.event, entry.tracked.notice)) for entry in holding.values())
         if not found.view(host).keys.isdisjoint(holding):
             return f"was taken out of service for {events}, which is still there: recover it when that is over."
         return f"is affected by {events}: recover it when that is over."
-    against = against_recovery(found.record, machine, found.owner(host), found.at)
+    against = against_recovery(found.record, machine, found.owner(host))
     if against == UNREADABLE_ENTRY:
         damaged = listed(
             f"entry {entry['position']}: {clause(entry['reason'])}"

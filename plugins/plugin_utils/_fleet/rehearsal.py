@@ -264,7 +264,7 @@ def _one_each(events: Sequence[Mapping[str, Any]], names: Sequence[str]) -> tupl
 
 def _marked(found: Inspection, host: str, endpoint: str) -> str:
     """Why a machine can't take part; "" when it can."""
-    lost, mark = found.machines[host]["lost"], found.mark(host)
+    lost, mark = found.machines[host].lost, found.mark(host)
     if lost:
         return f"could not be asked ({clause(lost, 500)}): see to it, or leave it out."
     if mark is None:
@@ -280,7 +280,7 @@ def _marked(found: Inspection, host: str, endpoint: str) -> str:
 def unreached(machines: Sequence[Asked]) -> list[str]:
     """Those that do not see the document of their emulator, in sentences."""
     found = inspected(machines)
-    why = {host: machine["lost"] or found.blind(host) for host, machine in found.machines.items()}
+    why = {host: machine.lost or found.blind(host) for host, machine in found.machines.items()}
     return [
         f"{one.host} does not reach the emulator at {one.endpoint} ({clause(why[one.host], 500)})."
         for one in machines
@@ -298,7 +298,7 @@ def left_behind(machines: Sequence[Asked], endpoints: Mapping[str, str]) -> dict
 
 
 def _left(found: Inspection, host: str, endpoint: str) -> Left:
-    lost, mark = found.machines[host]["lost"], found.mark(host)
+    lost, mark = found.machines[host].lost, found.mark(host)
     if lost:
         return Left(
             "refuse",

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from ...module_utils._clock import iso_utc
 from ...module_utils._text import listed
-from .schema import Record
+from .state import Clock, Happening, Record
 
 CORRECTED = 1.0
 """Seconds from which on the time of day has been set, or the controller was suspended: the monotonic clock stood still then."""
@@ -26,8 +26,8 @@ SAID = 30.0
 
 def wall_time(record: Record, at: float) -> float:
     """The Unix time of a moment of the run, as the controller's clock had it then."""
-    clock = next((clock for clock in reversed(record["corrected"]) if clock["mono"] <= at), record["clock"])
-    return clock["wall"] + at - clock["mono"]
+    clock = next((clock for clock in reversed(record.corrected) if clock.mono <= at), record.clock)
+    return clock.wall + at - clock.mono
 
 
 def note_clock(record: Record, at: float, wall: float) -> None:
@@ -35,10 +35,10 @@ def note_clock(record: Record, at: float, wall: float) -> None:
     ahead = wall - wall_time(record, at)
     if abs(ahead) < CORRECTED:
         return
-    record["corrected"].append({"mono": at, "wall": wall})
+    record.corrected.append(Clock(at, wall))
     if abs(ahead) >= SAID:
         words = f"The controller's time jumped {'forward' if ahead > 0 else 'back'} by {abs(ahead):.0f} s"
-        happened(record, at, "clock", f"{words}: it was set, or the controller was suspended")
+        happened(record, "clock", f"{words}: it was set, or the controller was suspended")
 
 
 def time_of_day(record: Record, at: float) -> str:
@@ -46,24 +46,30 @@ def time_of_day(record: Record, at: float) -> str:
     return iso_utc(wall_time(record, at))
 
 
-def happened(record: Record, at: float, what: str, text: str = "", event: str = "", host: str = "") -> None:
-    """Keep something for the timeline."""
-    record["happenings"].append({"at": at, "what": what, "text": text, "event": event, "host": host})
+def happened(
+    record: Record, what: str, text: str = "", event: str = "", host: str = "", at: float | None = None
+) -> None:
+    """Keep something for people to hear, and for the timeline.
+
+    :arg event: its key
+    :arg at: when it happened, where that was not now
+    """
+    record.happenings.append(Happening(record.at if at is None else at, what, text, event, host))
 
 
 def has_happened(record: Record, what: str, event: str, host: str) -> bool:
     """Whether that is kept already."""
-    return any((one["what"], one["event"], one["host"]) == (what, event, host) for one in record["happenings"])
+    return any((one.what, one.event, one.host) == (what, event, host) for one in record.happenings)
 
 
 def report(record: Record, subject: str, sentence: str) -> None:
     """Keep a problem that no later happening takes back; about the same subject the latest sentence counts."""
-    record["lasting"][subject] = sentence
+    record.lasting[subject] = sentence
 
 
 def note(record: Record, subject: str, sentence: str) -> None:
     """Keep something that people may want to know, though nothing is left for them to do."""
-    record["notes"][subject] = sentence
+    record.notes[subject] = sentence
 
 
 # ---- the same said of many machines, once ----

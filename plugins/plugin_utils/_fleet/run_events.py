@@ -16,12 +16,13 @@ from typing import Any, NamedTuple
 
 from ...module_utils._core import tracked_event as core
 from ...module_utils._core.deadlines import starts_by_itself
+from ...module_utils._core.decision import Judged
 from ...module_utils._core.messages import title
 from ...module_utils._core.tracked_event import Change, Poll, TrackedEvent, polled
 from ...module_utils._events.event import Event, event_from_dict
 from ...module_utils._text import first_line, listed
 from .reports import happened, report
-from .schema import Approval, EventState, Record, Tries
+from .state import Approval, EventState, PoliciesDecision, Record
 
 
 def has_failed(look: Mapping[str, Any]) -> bool:
@@ -91,121 +92,71 @@ class Look(NamedTuple):
         )
 
 
-def event_of(entry: EventState) -> Event:
-    """The event as it was last seen."""
-    return event_from_dict(entry)
-
-
 def is_open(entry: EventState) -> bool:
     """Whether the run still watches the event."""
-    return entry["gone"] is None and not entry["closed"]
-
-
-def is_recalled(entry: EventState) -> bool:
-    """Whether only a mark tells of it so far."""
-    return entry["blind"] >= core.FOREVER
+    return entry.gone is None and not entry.closed
 
 
 def not_before(entry: EventState) -> float:
     """When the event starts by itself, also where it does not say."""
-    return starts_by_itself(entry["deadline"], entry["shown"])
+    return starts_by_itself(entry.tracked.deadline, entry.shown)
 
 
 def names_no_time(entry: EventState) -> bool:
     """Whether nobody knows when it starts, so that no sentence says when."""
-    return entry["deadline"] is None
+    return entry.tracked.deadline is None
 
 
 def last_seen(entry: EventState) -> float:
-    return max((sighting["last"] for sighting in entry["sightings"].values()), default=entry["shown"])
+    return max((sighting.last for sighting in entry.sightings.values()), default=entry.shown)
 
 
-def take_looks(record: Record, looks: Iterable[Look], at: float) -> None:
+def take_looks(record: Record, looks: Iterable[Look]) -> None:
     """Move all events on by the documents that came in one tick."""
-    events, looks = record["events"], list(looks)
-    before = {key: core.unpacked(entry) for key, entry in events.items()}
+    events, looks = record.events, list(looks)
+    before = {key: entry.tracked for key, entry in events.items()}
     polls = [look.poll for look in looks]
-    after = polled(before, polls, at, [key for key, entry in events.items() if entry["approval"]["maybe"]])
+    after = polled(before, polls, record.at, [key for key, entry in events.items() if entry.approval.maybe])
     for key, tracked in after.items():
         if key not in before:
             events[key] = new_entry(tracked)
-        elif tracked is not before[key]:
-            events[key].update(core.packed(tracked))  # type: ignore[typeddict-item]
+        else:
+            events[key].tracked = tracked
     for change in core.changes(before, after):
-        _take_change(record, change, at)
+        _take_change(record, change)
     for entry in [events[key] for key in after if any(key in poll.events for poll in polls)]:
-        if entry["closed"] in (TAKEN, UNSEEN):
-            entry["closed"] = ""
-        if entry["started"] is None:
-            entry["announced"] = at
+        if entry.closed in (TAKEN, UNSEEN):
+            entry.closed = ""
+        if entry.started is None:
+            entry.announced = record.at
 
 
-def new_entry(tracked: TrackedEvent) -> EventState:
-    entry: EventState = {
-        **core.packed(tracked),  # type: ignore[typeddict-item]
-        "lacking": {},
-        "announced": tracked.shown,
-        "closed": "",
-        "affected": [],
-        "unknown": [],
-        "nameless": [],
-        "ambiguous": [],
-        "judged": tracked.notice,
-        "judged_status": tracked.event.event_status,
-        "judged_by": "",
-        "actions": {},
-        "start_now": [],
-        "hours": {},
-        "action": "",
-        "rule": "",
-        "words": "",
-        "approves": False,
-        "wanted": False,
-        "only_hours": False,
-        "turn": "",
-        "turn_words": "",
-        "may_prepare": False,
-        "full": False,
-        "capacity": "",
-        "shut": False,
-        "resumes": None,
-        "too_large": False,
-        "hold": "",
-        "waits": "",
-        "reasons": [],
-        "prepared": {},
-        "failed": {},
-        "restarted": {},
-        "unprepared": {},
-        "recovered": {},
-        "approval": new_approval(),
-    }
-    return entry
-
-
-def new_approval() -> Approval:
-    tries: Tries = {"by": "", "since": 0.0, "last": 0.0, "tried": [], "count": 0, "accepted": "", "note": ""}
-    return {"tries": tries, "sent": False, "maybe": False, "by": "", "at": None, "nobody": "", "attempts": []}
+def new_entry(tracked: TrackedEvent, words: str = "") -> EventState:
+    """
+    :arg words: what is said of it as long as nothing is decided
+    """
+    judged_by = Judged(tracked.event.event_status, tracked.notice)
+    return EventState(tracked, tracked.shown, judged_by, decided=PoliciesDecision(words=words))
 
 
 # ---- what has happened ----
 
 
-def _take_change(record: Record, change: Change, at: float) -> None:
+def _take_change(record: Record, change: Change) -> None:
     key, now = change.after.event.key, change.after
     if change.kind == core.SCHEDULED:
-        happened(record, now.shown, "shown", _shown_words(now), key)
+        happened(record, "shown", _shown_words(now), key, at=now.shown)
     elif change.kind == core.REAPPEARED:
-        _reopen(record, key, change, at)
+        _reopen(record, key, change)
     elif change.kind == core.STARTED:
-        approval, started = record["events"][key]["approval"], now.started or at
+        approval, started = record.events[key].approval, now.started or record.at
         # When that answer came: the look is part of it.
-        approved = approval["at"] if approval["sent"] and approval["at"] is not None else started
-        happened(record, max(started, approved), "started", _started_words(approval, now), key)
+        approved = approval.at if approval.sent and approval.at is not None else started
+        happened(record, "started", _started_words(approval, now), key, at=max(started, approved))
     elif change.kind == core.SCHEDULED_AGAIN:
         _note_scheduled_again(record, now)
     elif change.kind == core.ENDED:
-        happened(record, at, "gone", now.outcome, key)
+        happened(record, "gone", now.outcome, key)
 
 
 def _shown_words(tracked: TrackedEvent) -> str:
@@ -222,32 +173,32 @@ def _started_words(approval: Approval, tracked: TrackedEvent) -> str:
 
 
 def _by_whom(approval: Approval) -> str:
-    if approval["sent"]:
+    if approval.sent:
         return ""
-    if approval["maybe"]:
+    if approval.maybe:
         return " (perhaps by an approval of this run that was not answered)"
     return " (not by an approval of this run)"
 
 
-def _reopen(record: Record, key: str, change: Change, at: float) -> None:
-    entry = record["events"][key]
-    entry["announced"] = at  # who was put back meanwhile is in service: that he was prepared before does not count
+def _reopen(record: Record, key: str, change: Change) -> None:
+    entry = record.events[key]
+    entry.announced = record.at  # who was put back meanwhile is in service: that he was prepared before does not count
     if change.before is None or change.before.started is None or change.after.started is not None:
-        entry["unprepared"] = {host: how for host, how in entry["unprepared"].items() if how}
-        happened(record, at, "back", "it was not gone, and is watched again", key)
+        entry.unprepared = {host: how for host, how in entry.unprepared.items() if how}
+        happened(record, "back", "it was not gone, and is watched again", key)
         return
     # Its maintenance is still to come: what was said of the first one, and its approval, are over.
-    entry["unprepared"] = {}
-    entry["approval"] = new_approval()
-    happened(record, at, "back", "it is Scheduled again after it had started, and is handled like a new one", key)
+    entry.unprepared = {}
+    entry.approval = Approval()
+    happened(record, "back", "it is Scheduled again after it had started, and is handled like a new one", key)
 
 
 def _note_scheduled_again(record: Record, tracked: TrackedEvent) -> None:
     """An event that goes back to Scheduled without having been gone: Azure says nothing of the kind, so a person has to look."""
-    event, entry = tracked.event, record["events"][tracked.event.key]
+    event, entry = tracked.event, record.events[tracked.event.key]
     report(
         record,
         f"event {event.key}: scheduled again",
         f"{title(event)} is Scheduled again (not before {event.not_before or 'unknown'}), though it had started and was not gone: this run "
-        f"takes it for started until it is gone. See whether its machines are in service: {listed(entry['affected'] or entry['resources'])}.",
+        f"takes it for started until it is gone. See whether its machines are in service: {listed(entry.affected or entry.event.resources)}.",
     )

@@ -17,28 +17,28 @@ from typing import NamedTuple
 from ...module_utils._core.tracked_event import GONE_APART
 from ...module_utils._text import listed
 from .reports import happened, note, report
-from .run_events import is_open, is_recalled
-from .schema import EventState, MachineState, Record
+from .run_events import is_open
+from .state import EventState, MachineState, Record
 
 
 def members(record: Record) -> dict[str, list[str]]:
     """The hosts of every scope, in the order of the inventory."""
     grouped: dict[str, list[str]] = {}
-    for host, machine in record["hosts"].items():
-        if not machine["aside"]:
-            grouped.setdefault(machine["scope"], []).append(host)
+    for host, machine in record.hosts.items():
+        if not machine.aside:
+            grouped.setdefault(machine.scope, []).append(host)
     return grouped
 
 
 def near(record: Record, entry: EventState) -> list[str]:
     """The hosts of the scopes in which an event was shown."""
-    shown_in = {record["hosts"][host]["scope"] for host in entry["sightings"]}
-    return [host for host, machine in record["hosts"].items() if machine["scope"] in shown_in and not machine["aside"]]
+    shown_in = {record.hosts[host].scope for host in entry.sightings}
+    return [host for host, machine in record.hosts.items() if machine.scope in shown_in and not machine.aside]
 
 
 def can_look(machine: MachineState) -> bool:
     """Whether a machine can poll on behalf of others, as far as is known."""
-    return not (machine["lost"] or machine["look_problem"] or machine["aside"]) and machine["answered"] is not None
+    return not (machine.lost or machine.seen.problem or machine.aside) and machine.answered is not None
 
 
 def sentinels(record: Record, avoid: Collection[str] = ()) -> dict[str, str]:
@@ -49,9 +49,9 @@ def sentinels(record: Record, avoid: Collection[str] = ()) -> dict[str, str]:
     chosen = {}
     lacking = _lacking(record)
     for scope, hosts in members(record).items():
-        machines = [record["hosts"][host] for host in hosts]
-        machines.sort(key=lambda one: (not can_look(one), one["host"] in avoid, one["host"] in lacking))
-        chosen[scope] = machines[0]["host"]
+        machines = [record.hosts[host] for host in hosts]
+        machines.sort(key=lambda one: (not can_look(one), one.host in avoid, one.host in lacking))
+        chosen[scope] = machines[0].host
     return chosen
 
 
@@ -59,40 +59,40 @@ def _lacking(record: Record) -> set[str]:
     """The machines that were not shown an open event of their scope: they could never say that it has started, or is over."""
     return {
         host
-        for entry in record["events"].values()
+        for entry in record.events.values()
         if is_open(entry)
         for host in near(record, entry)
-        if host not in entry["sightings"]
+        if host not in entry.sightings
     }
 
 
 def join(record: Record) -> None:
     """Machines that were ever shown the same event are one scope."""
-    for entry in record["events"].values():
-        if is_recalled(entry):
+    for entry in record.events.values():
+        if entry.tracked.is_recalled:
             continue
-        machines = [record["hosts"][host] for host in entry["sightings"] if not record["hosts"][host]["split"]]
-        names = list(dict.fromkeys(machine["scope"] for machine in machines))
+        machines = [record.hosts[host] for host in entry.sightings if not record.hosts[host].split]
+        names = list(dict.fromkeys(machine.scope for machine in machines))
         if len(names) > 1:
             _note_joined(record, entry, names)
-        for machine in record["hosts"].values():
-            if machine["scope"] in names[1:]:
-                machine["scope"] = names[0]
+        for machine in record.hosts.values():
+            if machine.scope in names[1:]:
+                machine.scope = names[0]
 
 
 def _note_joined(record: Record, entry: EventState, names: Collection[str]) -> None:
     """Warn where scopes that were said to be several are one: one of them may be misspelt."""
-    hosts = [host for host, machine in record["hosts"].items() if machine["scope"] in names]
-    said = sorted({name for host in hosts if (name := said_scope(record["hosts"][host]))})
+    hosts = [host for host, machine in record.hosts.items() if machine.scope in names]
+    said = sorted({name for host in hosts if (name := said_scope(record.hosts[host]))})
     if len(said) < 2:
         return
     theirs = "; ".join(
-        f"{name!r} is {listed(host for host in hosts if said_scope(record['hosts'][host]) == name)}" for name in said
+        f"{name!r} is {listed(host for host in hosts if said_scope(record.hosts[host]) == name)}" for name in said
     )
     note(
         record,
         f"scopes: {listed(said)}",
-        f"WARNING: The scopes {listed(map(repr, said))} were shown the same event, {entry['type']} {entry['id']}, so Azure takes them for "
+        f"WARNING: The scopes {listed(map(repr, said))} were shown the same event, {entry.event.event_type} {entry.event.event_id}, so Azure takes them for "
         f"one ({theirs}). From then on they are one scope, and capacity counts for each and for all of them together. See that "
         "azure_maintenance_scope is spelt alike.",
     )
@@ -100,18 +100,18 @@ def _note_joined(record: Record, entry: EventState, names: Collection[str]) -> N
 
 def said_scope(machine: MachineState) -> str:
     """The scope that the inventory or the metadata service names; "" where neither does."""
-    group = machine["placement_group"]
-    return machine["declared_scope"] or (f"placement group {group}" if group else "")
+    group = machine.who.placement_group
+    return machine.given.scope or (f"placement group {group}" if group else "")
 
 
 def joined_groups(record: Record) -> dict[str, str]:
     """By host, the name of what events have made one of several scopes that were said: capacity counts there as well."""
     found = {}
     for hosts in members(record).values():
-        machines = [record["hosts"][host] for host in hosts if not record["hosts"][host]["group"]]
+        machines = [record.hosts[host] for host in hosts if not record.hosts[host].given.group]
         said = sorted({name for machine in machines if (name := said_scope(machine))})
         if len(said) > 1:
-            found.update({machine["host"]: f"{' and '.join(said)}, one scope by an event" for machine in machines})
+            found.update({machine.host: f"{' and '.join(said)}, one scope by an event" for machine in machines})
     return found
 
 
@@ -126,56 +126,69 @@ class Split(NamedTuple):
     lacked_by: str
 
 
-def take_differences(record: Record, shown: Mapping[str, Collection[str]], at: float) -> list[Split]:
+LATELY = 5.0
+"""Seconds within which two machines must have been polled for their documents to be compared: each is polled every 3 s, and a call takes a while."""
+
+
+def shown_lately(record: Record) -> dict[str, tuple[str, ...]]:
+    """What each machine was shown that was polled lately: the keys of the events, by host."""
+    return {
+        host: machine.seen.shows
+        for host, machine in record.hosts.items()
+        if machine.seen.at is not None and record.at - machine.seen.at <= LATELY
+    }
+
+
+def take_differences(record: Record, shown: Mapping[str, Collection[str]]) -> list[Split]:
     """See where a machine's documents lack, for longer than a moment, an event that others of its scope are shown: all of that scope
     look for themselves from then on.
 
     :arg shown: the keys of the events in the documents that came lately, by host
     """
     found = []
-    for key, entry in record["events"].items():
-        if entry["gone"] is not None:
+    for key, entry in record.events.items():
+        if entry.gone is not None:
             continue
         seen_by = [host for host, keys in shown.items() if key in keys]
-        entry["lacking"] = {host: since for host, since in entry["lacking"].items() if host not in seen_by}
+        entry.lacking = {host: since for host, since in entry.lacking.items() if host not in seen_by}
         if not seen_by:
             continue
-        scopes = {record["hosts"][host]["scope"] for host in entry["sightings"]}
-        last_seen = max(record["hosts"][host]["looked"] or 0.0 for host in seen_by)
+        scopes = {record.hosts[host].scope for host in entry.sightings}
+        last_seen = max(record.hosts[host].seen.at or 0.0 for host in seen_by)
         for host, keys in shown.items():
-            looked = record["hosts"][host]["looked"] or 0.0
+            looked = record.hosts[host].seen.at or 0.0
             # A document that is older than the event says nothing of it, and the same one says nothing more as time goes by.
-            if key not in keys and record["hosts"][host]["scope"] in scopes and looked > entry["shown"]:
-                since = entry["lacking"].setdefault(host, looked)
+            if key not in keys and record.hosts[host].scope in scopes and looked > entry.shown:
+                since = entry.lacking.setdefault(host, looked)
                 if min(looked, last_seen) - since >= GONE_APART and _is_divided(record, entry, host):
-                    found.append(_split(record, entry, host, _seen_by(record, key), at))
+                    found.append(_split(record, entry, host, _seen_by(record, key)))
     return found
 
 
 def _seen_by(record: Record, key: str) -> list[str]:
     """The machines whose latest document has the event."""
-    return [host for host, machine in record["hosts"].items() if key in machine["shows"]]
+    return [host for host, machine in record.hosts.items() if key in machine.seen.shows]
 
 
 def _is_divided(record: Record, entry: EventState, host: str) -> bool:
     """Whether machines that are taken for one scope with this one were shown the event."""
-    scope = record["hosts"][host]["scope"]
-    others = [other for other in entry["sightings"] if record["hosts"][other]["scope"] == scope]
-    return bool(others) and not record["hosts"][host]["split"]
+    scope = record.hosts[host].scope
+    others = [other for other in entry.sightings if record.hosts[other].scope == scope]
+    return bool(others) and not record.hosts[host].split
 
 
-def _split(record: Record, entry: EventState, host: str, seen_by: list[str], at: float) -> Split:
-    scope = record["hosts"][host]["scope"]
+def _split(record: Record, entry: EventState, host: str, seen_by: list[str]) -> Split:
+    scope = record.hosts[host].scope
     hosts = members(record)[scope]
-    declared = any(record["hosts"][other]["declared_scope"] for other in hosts)
+    declared = any(record.hosts[other].given.scope for other in hosts)
     for other in hosts:
-        machine = record["hosts"][other]
-        record["watched"].setdefault(other, record["watched"].get(scope, at))
-        machine["split"], machine["scope"] = True, other
-    return Split(scope, hosts, declared, entry["id"], seen_by, host)
+        machine = record.hosts[other]
+        record.watched.setdefault(other, record.watched.get(scope, record.at))
+        machine.split, machine.scope = True, other
+    return Split(scope, hosts, declared, entry.event.event_id, seen_by, host)
 
 
-def note_splits(record: Record, splits: Iterable[Split], at: float) -> None:
+def note_splits(record: Record, splits: Iterable[Split]) -> None:
     """Say which scopes are none."""
     for split in splits:
         words = (
@@ -190,7 +203,7 @@ def note_splits(record: Record, splits: Iterable[Split], at: float) -> None:
             report(record, f"scope {split.scope}: differs", words)
         else:
             note(record, f"scope {split.scope}: differs", f"{words} They were watched one by one from then on.")
-        happened(record, at, "differs", words)
+        happened(record, "differs", words)
 
 
 # ---- what contradicts them ----
@@ -200,19 +213,19 @@ def wrong_scopes(record: Record) -> Iterator[str]:
     """Sentences about scopes that can't be what the inventory says, by what the metadata services say."""
     placed: dict[str, set[str]] = {}
     for scope, hosts in members(record).items():
-        machines = [record["hosts"][host] for host in hosts]
-        declared = any(machine["declared_scope"] for machine in machines)
-        groups = {machine["placement_group"] for machine in machines if machine["placement_group"]}
+        machines = [record.hosts[host] for host in hosts]
+        declared = any(machine.given.scope for machine in machines)
+        groups = {machine.who.placement_group for machine in machines if machine.who.placement_group}
         for group in groups if declared else ():
             placed.setdefault(group, set()).add(scope)
-        shows = {tuple(machine["shows"]) for machine in machines if machine["looked"] is not None}
+        shows = {tuple(machine.seen.shows) for machine in machines if machine.seen.at is not None}
         if len(shows) > 1 or len(groups) > 1:
             yield (
                 f"The machines of scope {scope!r} ({listed(hosts)}) "
                 f"{'are shown different events' if len(shows) > 1 else 'are in several placement groups'}, so they may not be one scope: "
                 "see azure_maintenance_scope."
             )
-        zones = {machine["host"]: machine["domain"] for machine in machines if machine["domain"].startswith("zone ")}
+        zones = {machine.host: machine.who.domain for machine in machines if machine.who.domain.startswith("zone ")}
         if declared and not groups and len(set(zones.values())) > 1:
             where = listed(f"{host} in {zone}" for host, zone in zones.items())
             yield (

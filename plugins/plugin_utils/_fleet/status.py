@@ -52,15 +52,15 @@ def status_lines(machines: Sequence[Asked], wall: float) -> list[str]:
         return ["There is no host."]
     found = inspected(machines)
     width = max(map(len, found.machines))
-    reached = [host for host, machine in found.machines.items() if not machine["lost"]]
+    reached = [host for host, machine in found.machines.items() if not machine.lost]
     sights = max((len(_sight(found, host)) for host in reached if found.mark(host) or not found.blind(host)), default=0)
     below = " " * (width + 4)
     why = by_reason({host: found.blind(host) for host in reached if found.blind(host)})
     alone = {one.hosts[0] for one in why if len(one.hosts) == 1}
     lines: list[str] = []
     for host, machine in found.machines.items():
-        if machine["lost"]:
-            lines.append(f"{host:<{width}}  NOT REACHED: {machine['lost']}")
+        if machine.lost:
+            lines.append(f"{host:<{width}}  NOT REACHED: {machine.lost}")
             continue
         lines.append(f"{host:<{width}}  {_sight(found, host):<{sights}}  {_in_short(found, host)}".rstrip())
         lines.extend(below + line for line in _below(found, host, wall, host in alone))
@@ -77,16 +77,16 @@ def _scopes(found: Inspection) -> list[str]:
     lines = []
     for scope, hosts in members(found.record).items():
         machines = [found.machines[host] for host in hosts]
-        declared = any(machine["declared_scope"] for machine in machines)
+        declared = any(machine.given.scope for machine in machines)
         if len(hosts) > 1 or declared:
-            by = "by the inventory" if declared else "by Azure" if machines[0]["placement_group"] else "by an event"
-            where = (f"{one['host']} ({one['domain']})" if one["domain"] else one["host"] for one in machines)
+            by = "by the inventory" if declared else "by Azure" if machines[0].who.placement_group else "by an event"
+            where = (f"{one.host} ({one.who.domain})" if one.who.domain else one.host for one in machines)
             lines.append(f"scope {one_line(scope, 60)} {by}: {listed(where)}")
     return lines + [f"CHECK: {sentence}" for sentence in wrong_scopes(found.record)]
 
 
 def _sight(found: Inspection, host: str) -> str:
-    name = found.machines[host]["resource_name"] or "(name in Azure not known)"
+    name = found.machines[host].name or "(name in Azure not known)"
     if found.blind(host):
         return f"{name}: CANNOT POLL"
     count = len(found.events(host) or ())
@@ -111,8 +111,8 @@ def unknown(machines: Sequence[Asked]) -> list[str]:
     """What keeps anybody from knowing how the machines are, for monitors: a sentence for each kind."""
     found = inspected(machines)
     kinds = {
-        "not reached": [host for host, machine in found.machines.items() if machine["lost"]],
-        "can't poll": [host for host, machine in found.machines.items() if found.blind(host) and not machine["lost"]],
+        "not reached": [host for host, machine in found.machines.items() if machine.lost],
+        "can't poll": [host for host, machine in found.machines.items() if found.blind(host) and not machine.lost],
         "mark can't be read": [host for host in found.machines if found.owner(host) == UNREADABLE],
     }
     return [f"{what}: {counted(hosts)} of {len(machines)}" for what, hosts in kinds.items() if hosts]

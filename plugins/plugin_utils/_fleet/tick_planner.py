@@ -13,7 +13,7 @@ from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
 from ...module_utils._core.mark_view import COPIED, LEASE, OURS
-from .approving import approve_request, note_sent, to_approve, to_look_at, to_see_again
+from .approving import approve_request, note_sent, to_approve
 from .call_schedule import (
     is_to_be_asked,
     is_under_way,
@@ -27,8 +27,9 @@ from .call_schedule import (
 from .evaluation import is_given_up, is_handled
 from .marks import phase, whose
 from .run_events import not_before
-from .schema import Call, MachineState, Record, Todo
 from .scopes import can_look, sentinels
+from .second_looks import to_look_at, to_see_again
+from .state import KEPT, Call, MachineState, Record, Todo
 from .targets import Target, target
 
 LONGEST_LOOK = 100.0
@@ -44,25 +45,29 @@ REST_WATCHING = 3.0
 """Seconds between two calls of a machine while events are only watched."""
 
 
-def todo_of(record: Record, at: float) -> Todo:
+def todo_of(record: Record) -> Todo:
     """The next calls."""
-    if record["leaving"]:
-        return _last_todo(record, at)
-    approve = to_approve(record, at)
-    again = set(to_see_again(record, at))
-    looks = to_look_at(record, again, at)
-    targets = {host: target(record, machine, host in looks, at) for host, machine in record["hosts"].items()}
-    for host, machine in record["hosts"].items():
+    if record.leaving:
+        return _last_todo(record)
+    approve = to_approve(record)
+    again = set(to_see_again(record))
+    looks = to_look_at(record, again)
+    targets = {host: target(record, machine, host in looks) for host, machine in record.hosts.items()}
+    for host, machine in record.hosts.items():
         if not targets[host]:
-            machine["before"] = {}  # what is not asked for now would be too old when it is
-    idle = not (approve or any(targets.values()) or is_under_way(record, at))
-    looking = lookers(record, at)
+            machine.elsewhere = machine.elsewhere._replace(
+                before={}
+            )  # what is not asked for now would be too old when it is
+    idle = not (approve or any(targets.values()) or is_under_way(record))
+    looking = lookers(record)
     again |= {host for host, approves in looks.items() if approves and targets[host]}
-    requests = _idle_requests(record, at) if idle else _requests(record, targets, approve, looking, at)
+    requests = _idle_requests(record) if idle else _requests(record, targets, approve, looking)
     requests = {
         host: requests[host]
-        for host, machine in record["hosts"].items()
-        if host in requests and _is_free(machine, bool(targets[host]) or host in approve) and may_be_called(machine, at)
+        for host, machine in record.hosts.items()
+        if host in requests
+        and _is_free(machine, bool(targets[host]) or host in approve)
+        and may_be_called(machine, record.at)
     }
     again &= requests.keys()
     if again:  # the others would not be free when these have answered
@@ -73,50 +78,41 @@ def todo_of(record: Record, at: float) -> Todo:
     calls = {}
     # They are sent in this order: many take a while on a busy controller, and an approval is not to wait for them.
     for host, asked in sorted(requests.items(), key=lambda item: item[0] not in approve):
-        machine = record["hosts"][host]
-        calls[host] = _call(record, machine, asked, _due(record, machine, targets[host], asked, pace, at), at)
-    return {
-        "calls": calls,
-        "tasks_allowed": [host for host in targets if targets[host] and _tasks_allowed(record, host, at)],
-        "idle": idle,
-        "seconds": _until_due(record, calls, at),
-    }
+        machine = record.hosts[host]
+        calls[host] = _call(record, machine, asked, _due(record, machine, targets[host], asked, pace))
+    allowed = [host for host in targets if targets[host] and _tasks_allowed(record, host)]
+    return Todo(calls, allowed, idle, _until_due(record, calls))
 
 
 def sent(record: Record, hosts: Collection[str] | None = None) -> dict[str, Call]:
     """Note that the calls of ``todo`` are being made, or those of these hosts; returns them. An approval may have been accepted from here on,
     whatever comes back.
     """
-    calls = record["todo"]["calls"]
+    calls = record.todo.calls
     made = {host: calls[host] for host in (list(calls) if hosts is None else hosts) if host in calls}
     for host, call in made.items():
-        machine = record["hosts"][host]
-        del record["todo"]["calls"][host]
-        machine["flying"] = call
-        if machine["begun"] is None and any(one["do"] == "go" and one["to"] == "prepared" for one in call["requests"]):
-            machine["begun"] = call["decided"]
+        machine = record.hosts[host]
+        del record.todo.calls[host]
+        machine.flying = call
+        if machine.begun is None and any(one["do"] == "go" and one["to"] == "prepared" for one in call["requests"]):
+            machine.begun = call["decided"]
         note_sent(record, machine)
     return made
 
 
-def _last_todo(record: Record, at: float) -> Todo:
+def _last_todo(record: Record) -> Todo:
     """Nobody is to wait for the leases of a run that leaves its marks to whoever comes."""
     calls = {
-        host: _call(record, machine, [{"do": "release"}], at, at)
-        for host, machine in record["hosts"].items()
-        if whose(record, machine, at) == OURS
+        host: _call(record, machine, [{"do": "release"}], record.at)
+        for host, machine in record.hosts.items()
+        if whose(record, machine) == OURS
     }
-    return {
-        "calls": calls,
-        "tasks_allowed": [],
-        "idle": False,
-        "seconds": 0.0,
-    }
+    return Todo(calls)
 
 
 def _is_free(machine: MachineState, is_needed: bool) -> bool:
     """Whether no call to it is under way; one that only waits for a change is given up where there is something to do for the machine."""
-    call = machine["flying"]
+    call = machine.flying
     return call is None or (is_needed and only_waits(call))
 
 
@@ -139,15 +135,14 @@ def _requests(
     targets: Mapping[str, Target | None],
     approve: Mapping[str, list[str]],
     looking: Collection[str],
-    at: float,
 ) -> dict[str, list[dict[str, Any]]]:
     """What is asked while something is under way: whoever does not approve, which ends with a look, looks at once."""
     asked: dict[str, list[dict[str, Any]]] = {}
-    for host, machine in record["hosts"].items():
-        requests = [*_hello(machine, at), *_put_aside(record, machine, at)]
+    for host, machine in record.hosts.items():
+        requests = [*_hello(machine, record.at), *_put_aside(record, machine)]
         goal = targets[host]
         if host in approve:
-            requests.append(approve_request(record, machine, approve[host], at))
+            requests.append(approve_request(record, machine, approve[host]))
         elif goal:
             requests += [_go(machine, goal, record), _look(machine, 0.0)]
         elif host in looking or requests:
@@ -157,39 +152,39 @@ def _requests(
     return asked
 
 
-def _idle_requests(record: Record, at: float) -> dict[str, list[dict[str, Any]]]:
+def _idle_requests(record: Record) -> dict[str, list[dict[str, Any]]]:
     """A sentinel of each scope waits for a change; who has not been seen for long looks at once."""
-    chosen = [record["hosts"][host] for host in sentinels(record).values()]
-    wait, spots = _wait(record, at), spot_scopes(record)
+    chosen = [record.hosts[host] for host in sentinels(record).values()]
+    wait, spots = _wait(record), spot_scopes(record)
     asked: dict[str, list[dict[str, Any]]] = {}
     for machine in chosen:
-        waits = can_look(machine) and machine["incarnation"] is not None
-        longest = LONGEST_LOOK_SPOT if machine["scope"] in spots else LONGEST_LOOK
-        asked[machine["host"]] = [_look(machine, min(wait, longest) if waits else 0.0)]
-    for host in unseen(record, at):
-        machine = record["hosts"][host]
-        asked[host] = [*_hello(machine, at), _look(machine, 0.0)]
+        waits = can_look(machine) and machine.seen.incarnation is not None
+        longest = LONGEST_LOOK_SPOT if machine.scope in spots else LONGEST_LOOK
+        asked[machine.host] = [_look(machine, min(wait, longest) if waits else 0.0)]
+    for host in unseen(record):
+        machine = record.hosts[host]
+        asked[host] = [*_hello(machine, record.at), _look(machine, 0.0)]
     return asked
 
 
 def _hello(machine: MachineState, at: float) -> list[dict[str, Any]]:
-    hello = {"do": "hello", **({"domain": True} if machine["options"]["max_domains"] else {})}
+    hello = {"do": "hello", **({"domain": True} if machine.options.max_domains else {})}
     return [hello] if is_to_be_asked(machine, at) else []
 
 
-def _put_aside(record: Record, machine: MachineState, at: float) -> list[dict[str, Any]]:
+def _put_aside(record: Record, machine: MachineState) -> list[dict[str, Any]]:
     """Of the mark of the VM of which a machine is a copy nothing was done there."""
-    is_copied = whose(record, machine, at) == COPIED and not record["run"]["check"]
-    return [{"do": "put_aside", "vm_id": machine["vm_id"]}] if is_copied else []
+    is_copied = whose(record, machine) == COPIED and not record.run.check
+    return [{"do": "put_aside", "vm_id": machine.who.vm_id}] if is_copied else []
 
 
-def _wait(record: Record, at: float) -> float:
+def _wait(record: Record) -> float:
     """For how many seconds a call waits."""
-    return max(min(LONGEST_LOOK, seconds_until_due(record, at)), 1.0)
+    return max(min(LONGEST_LOOK, seconds_until_due(record, record.at)), 1.0)
 
 
 def _look(machine: MachineState, wait: float) -> dict[str, Any]:
-    return {"do": "look", "wait": wait, "since": machine["incarnation"] if wait else None}
+    return {"do": "look", "wait": wait, "since": machine.seen.incarnation if wait else None}
 
 
 def _go(machine: MachineState, goal: Target, record: Record) -> dict[str, Any]:
@@ -201,9 +196,9 @@ def _go(machine: MachineState, goal: Target, record: Record) -> dict[str, Any]:
         "lease": _lease(record),
         # The first call shows that there is a mark, and the next one, which follows at once, waits for what comes of its steps. A Windows
         # machine has none of its own.
-        "stay": machine["is_linux"] and machine["mark"] is not None,
-        "before": machine["before"],
-        "outcomes": machine["outcomes"],
+        "stay": machine.given.is_linux and machine.mark is not None,
+        "before": dict(machine.elsewhere.before),
+        "outcomes": dict(machine.elsewhere.outcomes),
         "take": goal.take,
         "unmarked": False,
         "no_new_steps": goal.no_new_steps,
@@ -211,27 +206,27 @@ def _go(machine: MachineState, goal: Target, record: Record) -> dict[str, Any]:
         "replace_outage": goal.replace_outage,
         "looks": goal.looks or not goal.no_new_steps,
         "only_marked": goal.looks,
-        **({"restore": machine["mark"]} if machine["mark_lost"] else {}),
+        **({"restore": machine.mark} if machine.lost_mark == KEPT else {}),
     }
 
 
 def _lease(record: Record) -> float:
     """Seconds for which a mark holds without being renewed: no tick begins while the user's own task files run."""
-    return LEASE + max(machine["task_seconds"] for machine in record["hosts"].values())
+    return LEASE + max(machine.given.task_seconds for machine in record.hosts.values())
 
 
-def _call(record: Record, machine: MachineState, requests: list[dict[str, Any]], due: float, at: float) -> Call:
-    machine["number"] += 1
+def _call(record: Record, machine: MachineState, requests: list[dict[str, Any]], due: float) -> Call:
+    machine.number += 1
     wait = max((float(request.get("wait") or 0.0) for request in requests), default=0.0)
     return {
         "requests": requests,
-        "run": record["run"]["run"],
-        "number": machine["number"],
+        "run": record.run.name,
+        "number": machine.number,
         "seconds": wait + seconds_limit(machine),
-        "resource_name": machine["resource_name"],
-        "vm_id": machine["vm_id"],
-        "heard": machine["heard"],
-        "decided": at,
+        "resource_name": machine.name,
+        "vm_id": machine.who.vm_id,
+        "heard": machine.said.heard,
+        "decided": record.at,
         "due": due,
     }
 
@@ -239,17 +234,17 @@ def _call(record: Record, machine: MachineState, requests: list[dict[str, Any]],
 # ---- the rest ----
 
 
-def _tasks_allowed(record: Record, host: str, at: float) -> bool:
+def _tasks_allowed(record: Record, host: str) -> bool:
     """Whether the user's own task files may run for a machine: nothing else may become due meanwhile.
 
     Of two events that stand in each other's way the earlier one goes first.
     """
-    seconds = record["hosts"][host]["task_seconds"] or record["hosts"][host]["needs"]
-    coming = [entry for entry in record["events"].values() if is_handled(entry) and entry["started"] is None]
-    own = [not_before(entry) for entry in coming if host in entry["affected"] and not is_given_up(entry)]
+    seconds = record.hosts[host].given.task_seconds or record.hosts[host].given.needs
+    coming = [entry for entry in record.events.values() if is_handled(entry) and entry.started is None]
+    own = [not_before(entry) for entry in coming if host in entry.affected and not is_given_up(entry)]
     first = min(own, default=math.inf)
     return not any(
-        host not in entry["affected"] and at <= not_before(entry) <= min(at + seconds, first)
+        host not in entry.affected and record.at <= not_before(entry) <= min(record.at + seconds, first)
         for entry in coming
         if not is_given_up(entry)
     )
@@ -273,30 +268,29 @@ def _due(
     goal: Target | None,
     requests: Collection[Mapping[str, Any]],
     pace: Pace,
-    at: float,
 ) -> float:
     """When a machine is called: it has a rest between two calls, but where it begins something, or the call itself waits."""
-    if machine["answered"] is None or machine["host"] in pace.now or any(one.get("wait") for one in requests):
-        return at
-    if goal and (machine["mark"] is None or _begins(machine, goal)):
-        return at
-    return max(at, machine["answered"] + _rest(record, machine, goal, pace))
+    if machine.answered is None or machine.host in pace.now or any(one.get("wait") for one in requests):
+        return record.at
+    if goal and (machine.mark is None or _begins(machine, goal)):
+        return record.at
+    return max(record.at, machine.answered + _rest(record, machine, goal, pace))
 
 
 def _rest(record: Record, machine: MachineState, goal: Target | None, pace: Pace) -> float:
     """Seconds between two calls of a machine."""
     if goal:
-        came = [one.get("state") for one in machine["outcomes"].values()]
+        came = [one.get("state") for one in machine.elsewhere.outcomes.values()]
         # What others have done is noted at once, and a call of a Linux machine lasts as long as its own steps do.
-        is_news = "pending" not in came and bool(came or machine["before"])
-        return 0.0 if is_news or (machine["is_linux"] and not came) else REST_MOVING
+        is_news = "pending" not in came and bool(came or machine.elsewhere.before)
+        return 0.0 if is_news or (machine.given.is_linux and not came) else REST_MOVING
     return REST_MOVING if pace.idle or pace.moves else REST_WATCHING
 
 
-def _until_due(record: Record, calls: Mapping[str, Call], at: float) -> float:
+def _until_due(record: Record, calls: Mapping[str, Call]) -> float:
     """Seconds until the first of the calls; where there are none, after which something may be due though no machine answers."""
     if calls:
-        return max(0.0, min(call["due"] for call in calls.values()) - at)
-    again = [machine["again"] - at for machine in record["hosts"].values() if not machine["aside"]]
+        return max(0.0, min(call["due"] for call in calls.values()) - record.at)
+    again = [machine.again - record.at for machine in record.hosts.values() if not machine.aside]
     due = [seconds for seconds in again if seconds > 0]
     return round(max(min([*due, REST_WATCHING]), 0.1), 1)

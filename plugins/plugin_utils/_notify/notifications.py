@@ -37,7 +37,7 @@ from ...module_utils._watcher.reports.report_queue import waiting
 from .._ansible import plain
 from .._fleet.reports import note
 from .._fleet.result import problems_of
-from .._fleet.schema import Record
+from .._fleet.state import Record
 from .._machine.bundle import version
 from .receivers import NotifyError, Receiver, receivers_of
 from .reports import end_report, reports_of
@@ -67,19 +67,19 @@ def refused_receivers(given: Any) -> list[str]:
     ]
 
 
-def tell(before: Record, after: Record, given: Given) -> None:
-    """Have it sent what a tick has brought. Costs next to nothing where that is nothing; never fails, and waits for nobody: what could not be
+def tell(record: Record, number: int, given: Given) -> None:
+    """Have it sent what is new after so many happenings. Costs next to nothing where that is nothing; never fails, and waits for nobody: what could not be
     sent is a note of the record.
     """
-    if after["run"]["check"]:
+    if record.run.check:
         return
     try:
-        reports = reports_of(before, after, version())
+        reports = reports_of(record, number, version())
         if reports:
-            _queue(after, _receivers(given)).put(reports)
+            _queue(record, _receivers(given)).put(reports)
     except (OSError, ScheduledEventsError) as error:
         why = _why(error)
-        note(after, "notifications", f"Not all notifications could be sent while the run went on: {why}.")
+        note(record, "notifications", f"Not all notifications could be sent while the run went on: {why}.")
         Display().warning(f"Notifications could not be sent: {why}. The run goes on.")
 
 
@@ -93,7 +93,7 @@ def end(record: Record, given: Given) -> tuple[list[str], list[Notified]]:
     except ScheduledEventsError as error:
         _queue(record, []).close(AT_THE_END)
         return [f"Notifications could not be sent at the end of the run: {_why(error)}."], []
-    if record["run"]["check"]:
+    if record.run.check:
         return [_check_words(receivers)] if receivers else [], []
     queue = _queue(record, receivers)
     problems = problems_of(record)
@@ -123,7 +123,7 @@ def _queue(record: Record, receivers: list[Receiver]) -> NotificationQueue:
     surroundings = {"ANSIBLE_COLLECTIONS_PATH": os.pathsep.join(constants.COLLECTIONS_PATHS)}
     if constants.CONFIG_FILE:
         surroundings["ANSIBLE_CONFIG"] = str(constants.CONFIG_FILE)
-    folder = os.path.join(constants.DEFAULT_LOCAL_TMP, f"azure-maintenance-{record['run']['run']}")
+    folder = os.path.join(constants.DEFAULT_LOCAL_TMP, f"azure-maintenance-{record.run.name}")
     return NotificationQueue(folder, receivers, ANSWER, version(), surroundings)
 
 

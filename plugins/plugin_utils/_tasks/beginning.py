@@ -14,7 +14,6 @@ from typing import Any
 from ansible.errors import AnsibleActionFail
 from ansible.utils.display import Display
 
-from ...module_utils._clock import steady
 from .._ansible import is_there, plain, say
 from .._preflight import Asked, errors, table, warnings
 from .._variables import Unknown, named
@@ -36,16 +35,16 @@ def preflight(run: FleetRun, calls: Calls, unknown: Iterable[Unknown]) -> list[s
     :arg unknown: variables that look like ours and are none
     :raises AnsibleActionFail: something keeps the run from doing its work
     """
-    check = run.record["run"]["check"]
+    check = run.record.run.check
     answers = run.ask_everybody(calls, [{"do": "ready", "always": check}])
     asked = {host: _asked(host_, answers.get(host)) for host, host_ in run.hosts.items()}
     balancers: list[dict[str, Any]] = []
     delegates: list[dict[str, Any]] = []
-    if run.record["todo"]["idle"] or check:  # where an event is there, that comes first
+    if run.record.todo.idle or check:  # where an event is there, that comes first
         balancers, delegates = _elsewhere(run.hosts, calls)
-    said = warnings(run.record, asked, balancers, delegates, steady())
+    said = warnings(run.record, asked, balancers, delegates)
     said += named(unknown)
-    say(table(run.record, asked, steady()))
+    say(table(run.record, asked))
     for sentence in said:
         Display().warning(sentence)
     run.announce()

@@ -22,14 +22,14 @@ from .._drain.own_tasks import Failure
 from .._fleet import record as run_record
 from .._fleet.call_schedule import seconds_until_due
 from .._fleet.progress import awaited, sentence_of
-from .._fleet.schema import Record
+from .._fleet.state import Record
 from .._fleet.tick_planner import only_waits
 from .._lines.lines import Lines
 from .between_entries import Answer, wanted
 from .calls import Calls
 from .given import Host
 from .machine_line import lines_to
-from .run import Notify, announce, moved_on
+from .run import Announced, Notify, move_on
 
 LONGEST_PAUSE = 30.0
 """Seconds after which a run that waits decides anew though nothing has come."""
@@ -66,10 +66,10 @@ class FleetRun:
         answers: Mapping[str, Answer],
         notify: Notify,
     ) -> None:
-        self._action, self._task_vars, self._notify = action, task_vars, notify
+        self._action, self._task_vars = action, task_vars
         self.hosts, self._left = hosts, left
         self.record, self.answers = record, dict(answers)
-        self._unannounced = record
+        self._announced = Announced(record, notify)
         self._said_at = steady()
         self._awaited: set[str] = set()  # what was last said to be awaited
 
@@ -85,12 +85,11 @@ class FleetRun:
 
         :arg also: what every machine is asked besides
         """
-        self._unannounced = self.record
         made = run_record.sent(self.record)
         self._call(calls, made, also)
         found: dict[str, Answer] = {}
         # In check mode nothing is missed meanwhile, and the plan that it shows is to be that of all.
-        longest = math.inf if self.record["run"]["check"] else FIRST
+        longest = math.inf if self.record.run.check else FIRST
         until = steady() + longest
         while len(found) < len(made) and steady() < until:
             if calls.waiting and not any(map(_shows_event, found.values())):
@@ -101,7 +100,7 @@ class FleetRun:
 
     def announce(self) -> None:
         """What has come of the first calls."""
-        announce(self._unannounced, self.record, self._notify)
+        self._announced.go_on()
 
     def go_on(self, calls: Calls, failures: Mapping[str, Failure] | None = None) -> dict[str, dict[str, Any]]:
         """Until it is over, or the user's own task files are due; returns the hosts whose files these are, with what the tasks have to know.
@@ -111,7 +110,7 @@ class FleetRun:
         if self.answers:
             answers, self.answers = self.answers, {}
             self._take_in(answers, failures or {})
-        while not self.record["finished"]:
+        while not self.record.finished:
             self._send(calls)
             answers = calls.collect(self._pause())
             if any(map(self._own_file, answers, answers.values())):
@@ -123,7 +122,7 @@ class FleetRun:
     # ---- calls ----
 
     def _send(self, calls: Calls) -> None:
-        planned = self.record["todo"]["calls"]
+        planned = self.record.todo.calls
         made = run_record.sent(self.record, [host for host, call in planned.items() if call["due"] <= steady()])
         gone = {host for host in made if host in self._left}
         self._call(calls, {host: call for host, call in made.items() if host not in gone})
@@ -131,30 +130,30 @@ class FleetRun:
             self._take_in({host: Answer({"lost": LEFT, "left": True}, []) for host in gone}, {})
 
     def _call(self, calls: Calls, made: Mapping[str, Any], also: Sequence[Mapping[str, Any]] = ()) -> None:
-        run = self.record["run"]
-        holder = {"kind": "run", "run": run["run"], "job": run["job"], "controller": run["controller"]}
+        run = self.record.run
+        holder = {"kind": "run", "run": run.name, "job": run.job, "controller": run.controller}
         for host, call in made.items():
             asked = dict(call, requests=[*call["requests"], *also])
-            calls.send(host, asked, holder, self.record["hosts"][host]["jobs"])
+            calls.send(host, asked, holder, self.record.hosts[host].elsewhere.jobs)
 
     def _pause(self) -> float:
         """Seconds after which something may be due though no machine answers."""
-        todo, now = self.record["todo"], steady()
-        due = [call["due"] - now for call in todo["calls"].values()]
-        if todo["idle"] and not due:
+        todo, now = self.record.todo, steady()
+        due = [call["due"] - now for call in todo.calls.values()]
+        if todo.idle and not due:
             return max(1.0, min(LONGEST_PAUSE, seconds_until_due(self.record, now)))
-        return max(0.0, min([*due, todo["seconds"] if not todo["calls"] else LONGEST_PAUSE]))
+        return max(0.0, min([*due, todo.seconds if not todo.calls else LONGEST_PAUSE]))
 
     def _let_end(self, calls: Calls) -> None:
         """What was begun by a call ends with it; nobody waits for one that only waits for a change."""
         while not all(map(only_waits, self._flying())):
             for host in calls.collect(LONGEST_PAUSE):
-                self.record["hosts"][host]["flying"] = None
+                self.record.hosts[host].flying = None
 
     def _flying(self) -> list[Any]:
         """The calls that are under way, but for those whose answers are kept until Ansible has gone through the user's own task files."""
-        hosts = self.record["hosts"]
-        return [one["flying"] for host, one in hosts.items() if one["flying"] and host not in self.answers]
+        hosts = self.record.hosts
+        return [one.flying for host, one in hosts.items() if one.flying and host not in self.answers]
 
     # ---- answers ----
 
@@ -163,30 +162,29 @@ class FleetRun:
 
         :arg failures: of the user's own task files, by host
         """
-        before = self.record
         self._decide(answers, failures)
-        if announce(before, self.record, self._notify):
+        if self._announced.go_on():
             self._said_at = steady()
-        elif steady() - self._said_at >= SILENT and not self.record["todo"]["idle"]:
+        elif steady() - self._said_at >= SILENT and not self.record.todo.idle:
             self._say_what_is_awaited()
 
     def _decide(self, answers: Mapping[str, Answer], failures: Mapping[str, Failure]) -> None:
         whole = {host: self._whole(host, answer, failures.get(host)) for host, answer in answers.items()}
-        self.record = moved_on(self.record, whole)
+        move_on(self.record, whole)
 
     def _whole(self, host: str, answer: Answer, failure: Failure | None) -> dict[str, Any]:
         if host in self._left:
             return {"lost": LEFT, "left": True}
-        jobs = self.record["hosts"][host]["jobs"]
+        jobs = self.record.hosts[host].elsewhere.jobs
         return answer.whole(self.hosts[host].steps, jobs, self._may_run(host), failure)
 
     def _may_run(self, host: str) -> bool:
-        return host in self.record["todo"]["tasks_allowed"]
+        return host in self.record.todo.tasks_allowed
 
     def _say_what_is_awaited(self) -> None:
         """Each sentence once, as it says until when it holds."""
         self._said_at = steady()
-        lines = awaited(self.record, self._said_at)
+        lines = awaited(self.record)
         new = [one for one in lines if sentence_of(one) not in self._awaited]
         self._awaited = {sentence_of(one) for one in lines}
         if new:
@@ -195,15 +193,15 @@ class FleetRun:
     # ---- the user's own task files ----
 
     def _own_file(self, host: str, answer: Answer) -> str:
-        return answer.own_file(self.hosts[host].steps, self.record["hosts"][host]["jobs"], self._may_run(host))
+        return answer.own_file(self.hosts[host].steps, self.record.hosts[host].elsewhere.jobs, self._may_run(host))
 
     def _settled(self, calls: Calls, answers: dict[str, Answer]) -> dict[str, dict[str, Any]]:
         """Wait for what is under way before Ansible goes through the files, as nobody takes in an answer meanwhile."""
         self.answers = dict(answers)
         while not all(map(only_waits, self._flying())):
             self.answers.update(calls.collect(LONGEST_PAUSE))
-        for host, machine in self.record["hosts"].items():
+        for host, machine in self.record.hosts.items():
             if host not in self.answers:
-                machine["flying"] = None  # nobody waits any more for it to see a change
+                machine.flying = None  # nobody waits any more for it to see a change
         files = {host: self._own_file(host, answer) for host, answer in self.answers.items()}
         return {host: wanted(file, self.answers[host]) for host, file in files.items() if file}

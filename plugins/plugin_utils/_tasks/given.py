@@ -29,7 +29,7 @@ from ...module_utils._clock import iso_utc
 from ...module_utils._steps.step_type import Step
 from ...module_utils._text import listed, one_line
 from .._ansible import goes_together, plain, strategy_of
-from .._fleet.schema import HostFacts
+from .._fleet.options import HostFacts
 from .._lines.reach import variables_of
 from .._notify.notifications import refused_receivers
 from .._variables import Unknown, known_variables, unknown_of_play

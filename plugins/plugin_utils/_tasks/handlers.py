@@ -16,7 +16,7 @@ from typing import Any
 
 from .._ansible import listened
 from .._fleet.recap import handled_by
-from .._fleet.schema import Record
+from .._fleet.state import Record
 
 PREPARED, RECOVERED = "azure maintenance prepared", "azure maintenance recovered"
 
@@ -30,9 +30,9 @@ def of_run(task: Any, record: Record, notified: int) -> dict[str, list[str]]:
     :arg notified: how many of its happenings were notified before
     """
     found: dict[str, list[str]] = {}
-    for one in record["happenings"][notified:]:
-        host, topic = one["host"], _TOPIC_OF.get(one["what"])
-        if host and topic and topic not in found.get(host, ()) and not handled_by(record, record["hosts"][host]):
+    for one in record.happenings[notified:]:
+        host, topic = one.host, _TOPIC_OF.get(one.what)
+        if host and topic and topic not in found.get(host, ()) and not handled_by(record, record.hosts[host]):
             found.setdefault(host, []).append(topic)
     return _listened(task, found)
 

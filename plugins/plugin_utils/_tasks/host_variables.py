@@ -18,8 +18,7 @@ from ansible.module_utils.parsing.convert_bool import boolean
 
 from ...module_utils._imds.endpoint import DEFAULT_ENDPOINT
 from .._ansible import is_windows, plain
-from .._fleet.options import HostOptions, SameOptions, variable_of
-from .._fleet.schema import HostFacts
+from .._fleet.options import HostFacts, HostOptions, SameOptions, variable_of
 
 
 class Reach(NamedTuple):

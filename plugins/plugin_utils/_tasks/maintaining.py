@@ -20,8 +20,10 @@ from ansible.errors import AnsibleActionFail
 from ...module_utils._errors import ScheduledEventsError
 from ...module_utils._text import listed
 from .._ansible import say
+from .._fleet.plain import from_plain, to_plain
 from .._fleet.recap import became
 from .._fleet.result import shown
+from .._fleet.state import Record
 from .._notify import notifications
 from .._variables import refused
 from . import beginning, between_entries, fleet_run, given, handlers, of_event, run
@@ -79,9 +81,9 @@ class _Task:
 
     def goes_on(self, before: Any) -> dict[str, Any]:
         kept = between_entries.kept(self._task_vars, before)
-        record, self._notified = kept.data["record"], kept.data["notified"]
+        record, self._notified = from_plain(Record, kept.data["record"]), kept.data["notified"]
         # It was right when the run began
-        hosts, _wrong = given.Given(self._action, self._task_vars).hosts(record["hosts"])
+        hosts, _wrong = given.Given(self._action, self._task_vars).hosts(record.hosts)
         fleet = self._fleet(hosts, kept.left, record, kept.answers)
         with fleet.lines() as lines:
             return self._until_own(fleet, fleet.calls(lines), kept.data["preflight"], kept.left, kept.failures)
@@ -92,7 +94,7 @@ class _Task:
     def _until_own(
         self, fleet: fleet_run.FleetRun, calls: Any, findings: list[str], left: Any = (), failures: Any = None
     ) -> dict[str, Any]:
-        name = fleet.record["run"]["run"]
+        name = fleet.record.run.name
         try:
             own = fleet.go_on(calls, failures)
         except Exception as error:
@@ -101,7 +103,7 @@ class _Task:
             say(shown(fleet.record, "end"))
             return dict(run=name, failed=True, msg=words, exception=traceback.format_exc())
         if own:
-            data = {"record": fleet.record, "preflight": findings, "notified": len(fleet.record["happenings"])}
+            data = {"record": to_plain(fleet.record), "preflight": findings, "notified": len(fleet.record.happenings)}
             found = between_entries.returned(name, own, data, fleet.answers, left)
         else:
             found = dict(self._over(fleet.record, findings), finished=True)
@@ -114,15 +116,13 @@ class _Task:
         if self._task_vars.get("maintain_notify"):
             notes, notified = notifications.end(record, self._notify)
             more = {f"notifications: {number}": words for number, words in enumerate(notes)}
-            record = dict(record, notes={**record["notes"], **more})
+            record.notes.update(more)
         result = dict(shown(record, "result"), preflight=findings, notifications=notified)
         said = shown(record, "end")
         say(said)
         # To hand the result to the job costs a task otherwise
         stats = (
-            {}
-            if record["run"]["check"]
-            else {"ansible_stats": {"data": {"azure_maintenance": result}, "per_host": False}}
+            {} if record.run.check else {"ansible_stats": {"data": {"azure_maintenance": result}, "per_host": False}}
         )
         # One that has left the play is asked nothing more.
         present = {host: one for host, one in became(record).items() if host in self._task_vars["ansible_play_hosts"]}

@@ -19,8 +19,9 @@ from ...module_utils._core.mark_view import is_made_for_azure
 from ...module_utils._text import listed
 from .._ansible import say
 from .._fleet import record as run_record
-from .._fleet.result import news
-from .._fleet.schema import HostFacts, Record, RunOptions
+from .._fleet.news import news
+from .._fleet.options import HostFacts
+from .._fleet.state import Record
 from .._notify.notifications import tell
 
 SILENT = "Its task returned nothing that could be read."
@@ -47,7 +48,7 @@ def begun(hosts: Sequence[HostFacts], job: str, check: bool) -> Record:
     :arg check: whether it only shows what it would do
     :raises PlanError: options contradict each other, or two hosts are one machine
     """
-    run: RunOptions = {
+    run = {
         "run": f"run-{secrets.token_hex(4)}",
         "job": job,
         "controller": platform.node(),
@@ -56,42 +57,51 @@ def begun(hosts: Sequence[HostFacts], job: str, check: bool) -> Record:
     return run_record.begun(hosts, run, steady(), time.time())
 
 
-def moved_on(record: Record, answered: Mapping[str, Mapping[str, Any]]) -> Record:
-    """The record after a pass over these answers."""
-    return run_record.ticked(record, answered, steady(), time.time())
+def move_on(record: Record, answered: Mapping[str, Mapping[str, Any]]) -> None:
+    """A pass over these answers."""
+    run_record.move_on(record, answered, steady(), time.time())
 
 
-def announce(record: Record, after: Record, notify: Notify = list) -> bool:
-    """Print what is new since the pass before, under whatever callback, and notify of it; whether there was any."""
-    lines = news(record, after)
-    marked = _marked(after)
-    if marked and not _marked(record):
-        lines.insert(0, _first_mark_words(after, marked))
-    if lines:
-        say(lines)
-    tell(record, after, notify)
-    return bool(lines)
+class Announced:
+    """What was said of a run so far: all that had happened when this was made."""
+
+    def __init__(self, record: Record, notify: Notify = list) -> None:
+        self._record, self._notify = record, notify
+        self._number, self._has_marked = len(record.happenings), bool(_marked(record))
+
+    def go_on(self) -> bool:
+        """Print what is new, under whatever callback, and notify of it; whether there was any."""
+        number, self._number = self._number, len(self._record.happenings)
+        lines = news(self._record, number)
+        marked = _marked(self._record)
+        if marked and not self._has_marked:
+            self._has_marked = True
+            lines.insert(0, _first_mark_words(self._record, marked))
+        if lines:
+            say(lines)
+        tell(self._record, number, self._notify)
+        return bool(lines)
 
 
 def _marked(record: Record) -> list[str]:
     """The hosts that are marked by this run."""
-    run = record["run"]["run"]
+    run = record.run.name
     return [
         host
-        for host, machine in record["hosts"].items()
-        if machine["mark"] and (machine["mark"].get("holder") or {}).get("run") == run
+        for host, machine in record.hosts.items()
+        if machine.mark and (machine.mark.get("holder") or {}).get("run") == run
     ]
 
 
 def _first_mark_words(record: Record, marked: Sequence[str]) -> str:
     """Said while it can be said: nothing runs after an interruption."""
-    is_real = all(is_made_for_azure(record["hosts"][host]["mark"] or {}) for host in marked)
+    is_real = all(is_made_for_azure(record.hosts[host].mark or {}) for host in marked)
     then = (
         "begin the same command again: it goes on by the marks"
         if is_real
         else "rehearse with -e rehearse_state=absent recovers its machines by their marks"
     )
     return (
-        f"{listed(marked)}: marked by {record['run']['run']}, and being taken out of service. If this run is interrupted, {then}, which playbook "
+        f"{listed(marked)}: marked by {record.run.name}, and being taken out of service. If this run is interrupted, {then}, which playbook "
         "cloudops.azure_maintenance.status shows."
     )

@@ -54,7 +54,7 @@ def lived(script: Script, decider: Decider) -> Lived:
         clock.at(at, machine.yes.append, identity)
     run = Run("run", decider, {HOST: machine}, [_facts(script)], False, journal, clock, random.Random(2))
     live(clock, script, events.values(), lambda: machine.gone or machine.mark is None)
-    outcomes = {key: entry["outcome"] for key, entry in run.record["events"].items() if entry["gone"] is not None}
+    outcomes = {key: entry.tracked.outcome for key, entry in run.record.events.items() if entry.gone is not None}
     return Lived("run", journal, events, list(_marks(journal)), outcomes, machine.gone)
 
 

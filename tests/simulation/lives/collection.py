@@ -44,7 +44,7 @@ def decider() -> Decider:
     return Decider(
         record.begun,
         record.sent,
-        record.ticked,
+        record.move_on,
         planner.only_waits,
         schedule.seconds_until_due,
         result.result,

@@ -26,7 +26,7 @@ class Decider(NamedTuple):
 
     begun: Callable[..., Any]
     sent: Callable[..., Any]
-    ticked: Callable[..., Any]
+    move_on: Callable[..., Any]
     only_waits: Callable[..., Any]
     seconds_until_due: Callable[..., Any]
     result: Callable[..., Any]
@@ -108,7 +108,7 @@ class Run:
         options = {"run": self.name, "job": "", "controller": "simulated", "check": self.check}
         self.record = self.decider.begun(copied(self.facts), options, self.clock.now, self._wall())
         yield from self._ask_everybody()
-        while not self.record["finished"]:
+        while not self.record.finished:
             yield from self._send()
             answers = yield from self._collect(self._pause())
             yield from self._decide(answers)
@@ -131,7 +131,7 @@ class Run:
         yield from self._decide(found)
 
     def _send(self) -> Life:
-        planned = self.record["todo"]["calls"].items()
+        planned = self.record.todo.calls.items()
         calls = {host: call for host, call in planned if call["due"] <= self.clock.now}
         if self.stops_at_approval and any(_approves(call) for call in calls.values()):
             self.stop(self.stops_at_approval)
@@ -154,11 +154,11 @@ class Run:
         self._lines[host] = self.clock.begin(self._line(host, call))
 
     def _pause(self) -> float:
-        todo, now = self.record["todo"], self.clock.now
-        if todo["calls"]:
-            return max(1e-3, min(call["due"] for call in todo["calls"].values()) - now)
-        if not todo["idle"]:
-            return float(todo["seconds"])
+        todo, now = self.record.todo, self.clock.now
+        if todo.calls:
+            return max(1e-3, min(call["due"] for call in todo.calls.values()) - now)
+        if not todo.idle:
+            return float(todo.seconds)
         return max(1.0, min(LONGEST_PAUSE, float(self.decider.seconds_until_due(self.record, now))))
 
     def _collect(self, seconds: float) -> Life:
@@ -185,14 +185,14 @@ class Run:
                 answers[host] = {"lost": "it has left the play", "left": True}
             elif not answer["lost"]:
                 self.answered.add(host)
-        self.record = self.decider.ticked(self.record, answers, self.clock.now, self._wall())
+        self.decider.move_on(self.record, answers, self.clock.now, self._wall())
 
     def _let_end(self) -> Life:
         """What was begun by a call ends with it."""
-        machines = self.record["hosts"]
-        while not all(self.decider.only_waits(one["flying"]) for one in machines.values() if one["flying"]):
+        machines = self.record.hosts
+        while not all(self.decider.only_waits(one.flying) for one in machines.values() if one.flying):
             for host in (yield from self._collect(LONGEST_PAUSE)):
-                machines[host]["flying"] = None
+                machines[host].flying = None
 
     def _has_left(self, host: str) -> bool:
         return self.clock.now >= self.leaves.get(host, 1e9)
@@ -203,7 +203,7 @@ class Run:
         mark = machine.mark or {}
         if not machine.is_up or mark.get("phase") == "half":
             return False
-        known = (self.record["hosts"][host].get("mark") or {}).get("holder")
+        known = (self.record.hosts[host].mark or {}).get("holder")
         return "holder" in mark and mark["holder"]["run"] == self.name and known == mark["holder"]
 
     # ---- a line ----

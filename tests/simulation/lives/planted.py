@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 from unittest import mock
 
@@ -50,9 +51,9 @@ def _cancelled(real: Any) -> Any:
 
 
 def _sent_again(real: Any) -> Any:
-    def choice_of(record: Any, key: str, entry: Any, at: float) -> Any:
-        approval = {**entry["approval"], "sent": False, "tries": {**entry["approval"]["tries"], "accepted": ""}}
-        return real(record, key, {**entry, "approval": approval}, at)
+    def choice_of(record: Any, entry: Any) -> Any:
+        tries = entry.approval.tries._replace(accepted="")
+        return real(record, replace(entry, approval=replace(entry.approval, sent=False, tries=tries)))
 
     return choice_of
 
@@ -68,7 +69,7 @@ def _missed_once(real: Any) -> Any:
 def _given_up_when_lost(real: Any) -> Any:
     def count_lost(machine: Any, *args: Any, **more: Any) -> None:
         real(machine, *args, **more)
-        machine["again"] = 1e9
+        machine.again = 1e9
 
     return count_lost
 
@@ -90,21 +91,21 @@ def _nothing_in_background(real: Any) -> Any:
 
 
 def _only_who_answers(real: Any) -> Any:
-    return lambda record, at: {host: why for host, why in real(record, at).items() if why != "can't be reached"}
+    return lambda record: {host: why for host, why in real(record).items() if why != "can't be reached"}
 
 
 def _not_by_watchers(real: Any) -> Any:
-    def why_not_able(record: Any, key: str, machine: Any, at: float) -> str:
-        mark = machine["mark"] or {}
-        return "is marked" if mark.get("holder", {}).get("kind") == "watcher" else real(record, key, machine, at)
+    def why_not_able(record: Any, key: str, machine: Any) -> str:
+        mark = machine.mark or {}
+        return "is marked" if mark.get("holder", {}).get("kind") == "watcher" else real(record, key, machine)
 
     return why_not_able
 
 
 def _undone_unseen(real: Any) -> Any:
-    def against_recovery(record: Any, machine: Any, owner: str, at: float) -> str:
-        failed = any(entry["failed"] and entry["started"] is None for entry in record["events"].values())
-        return "" if failed and owner == "ours" and not machine["lost"] else real(record, machine, owner, at)
+    def against_recovery(record: Any, machine: Any, owner: str) -> str:
+        failed = any(entry.failed and entry.started is None for entry in record.events.values())
+        return "" if failed and owner == "ours" and not machine.lost else real(record, machine, owner)
 
     return against_recovery
 
@@ -117,12 +118,12 @@ def _as_before(_real: Any) -> Any:
 
 
 def _kept_nothing(_real: Any) -> Any:
-    return lambda _record, _machine, answer, _at: answer
+    return lambda _record, _machine, answer: answer
 
 
 def _waits_for_who_left(real: Any) -> Any:
-    def is_awaited(record: Any, machine: Any, at: float) -> Any:
-        return real(record, {**machine, "left": False}, at)
+    def is_awaited(record: Any, machine: Any) -> Any:
+        return real(record, replace(machine, left=False))
 
     return is_awaited
 
@@ -132,7 +133,11 @@ def _started_for_ever(real: Any) -> Any:
 
 
 def _by_first_notice(real: Any) -> Any:
-    return lambda entry, machine: real({**entry, "deadline_notice": entry["notice"]}, machine)
+    def preparation_end(entry: Any, machine: Any) -> Any:
+        tracked = entry.tracked._replace(deadline_notice=entry.tracked.notice)
+        return real(replace(entry, tracked=tracked), machine)
+
+    return preparation_end
 
 
 def _just_now(_real: Any) -> Any:
@@ -204,7 +209,7 @@ FAULTS = {
     "check": Fault("check", "check mode is forgotten", [("record", "begun", _no_check_mode)]),
     "missed": Fault("missed", "nobody says what came over whom", [("reached", "note_reached", always(None))], seed=28),
     "lost": Fault(
-        "forgotten", "who was lost is not called again", [("record", "count_lost", _given_up_when_lost)], seed=1
+        "forgotten", "who was lost is not called again", [("answers", "count_lost", _given_up_when_lost)], seed=1
     ),
     "before": Fault("undone", "all services are said to have run", [("tick_planner", "_go", _all_ran_before)], seed=7),
     "idle": Fault(
@@ -254,7 +259,7 @@ FAULTS = {
     "disk": Fault(
         "restored",
         "a mark goes with the disk",
-        [("record", "with_lost_mark", _kept_nothing)],
+        [("answers", "with_lost_mark", _kept_nothing)],
         seed=1,
         scenario="lost-disk",
     ),
@@ -288,7 +293,7 @@ FAULTS = {
     "second-look": Fault(
         "barrier",
         "what was done once stands for good",
-        [("approving", "_stands", always(True))],
+        [("approving", "stands", always(True))],
         scenario="put-back",
     ),
     "left-play": Fault(
@@ -300,7 +305,7 @@ FAULTS = {
     "taken-late": Fault(
         "barrier",
         "an answer is as old as if it had come when it is taken in",
-        [("record", "_ended", _just_now)],
+        [("answers", "_ended", _just_now)],
         seed=35,
         scenario="stopped",
     ),

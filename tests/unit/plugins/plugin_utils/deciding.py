@@ -51,7 +51,8 @@ def begun(*hosts):
 
 def ticked(record, answers):
     """The record after its calls were made, and these answers have come."""
+    said = run.Announced(record)
     run_record.sent(record)
-    after = run.moved_on(record, answers)
-    run.announce(record, after)
-    return after
+    run.move_on(record, answers)
+    said.go_on()
+    return record

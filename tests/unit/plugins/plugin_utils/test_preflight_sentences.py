@@ -15,6 +15,7 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_ut
     Run,
     event,
     mark,
+    put,
 )
 
 READY = {"mark": "", "lacks": {}, "ahead": 0.0}
@@ -33,13 +34,13 @@ def haproxy(server, backends=(), load_balancer="lb1"):
 
 def asked_of(run, **ready):
     """Machines with one step each, against which nothing speaks but what is given, by host."""
-    return {host: Asked([step()], dict(READY, **ready.get(host, {}))) for host in run.record["hosts"]}
+    return {host: Asked([step()], dict(READY, **ready.get(host, {}))) for host in run.record.hosts}
 
 
 def warned(run, asked=None, balancers=(), delegates=()):
-    if not run.record["ticks"]:
+    if not run.record.ticks:
         run.tick()
-    return sentences.warnings(run.record, asked or asked_of(run), balancers, delegates, run.at)
+    return sentences.warnings(run.record, asked or asked_of(run), balancers, delegates)
 
 
 def only(found):
@@ -72,11 +73,11 @@ def test_a_machine_that_can_not_be_asked_and_for_which_nobody_looks():
 def test_a_machine_that_has_not_answered_yet():
     run = Run()
     run.tick()
-    run.record["hosts"]["web2"].update(answered=None, flying={"requests": []})
+    put(run.record.hosts["web2"], answered=None, flying={"requests": []})
     why = "web2 could not be asked, web1 polls for it: it has not answered yet, and is still waited for."
     assert only(warned(run)) == why
     assert sentences.errors(run.record, {**asked_of(run), "web2": Asked([], None)}, lambda name: True) == []
-    assert "NOT REACHED" in sentences.table(run.record, asked_of(run), run.at)[1]
+    assert "NOT REACHED" in sentences.table(run.record, asked_of(run))[1]
 
 
 def test_a_machine_whose_name_nobody_knows():
@@ -157,7 +158,7 @@ def test_a_mark_says_whose_it_is_since_when_and_what_to_do(found, says):
     run = Run("web1")
     run["web1"].mark = None if "unreadable" in found else found
     run.tick()
-    run.record["hosts"]["web1"].update(mark=found, vm_id="vm-b")
+    put(run.record.hosts["web1"], said__mark=found, who__vm_id="vm-b")
     assert says in only(warned(run))
 
 

@@ -12,6 +12,7 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_ut
     Run,
     event,
     mark,
+    put,
 )
 
 
@@ -21,7 +22,7 @@ def step(does, undoes=""):
 
 def lines(run, **steps):
     run.tick()
-    return table(run.record, {host: Asked(steps.get(host, ()), None) for host in run.record["hosts"]}, run.at)
+    return table(run.record, {host: Asked(steps.get(host, ()), None) for host in run.record.hosts})
 
 
 def test_a_machine_that_its_watcher_prepares_has_steps():
@@ -49,8 +50,8 @@ def test_a_mark_that_can_not_be_read_need_not_be_there():
     """As where the run has not become root, and the folder is root's."""
     run = Run("web1")
     run.tick()
-    run.record["hosts"]["web1"]["mark"] = {"unreadable": "/m/mark.json can't be read: Permission denied"}
-    assert table(run.record, {"web1": Asked((), None)}, run.at)[0].endswith("MARK NOT READABLE")
+    put(run.record.hosts["web1"], said__mark={"unreadable": "/m/mark.json can't be read: Permission denied"})
+    assert table(run.record, {"web1": Asked((), None)})[0].endswith("MARK NOT READABLE")
 
 
 def test_one_that_is_another_host_takes_no_part():

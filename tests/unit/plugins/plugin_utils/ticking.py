@@ -46,9 +46,7 @@ def look(*events, name="vm1"):
 
 def answers(record, *events, mark_on=""):
     """What the machines of a tick's calls answer."""
-    return {
-        host: _answer(record, host, call, events, host == mark_on) for host, call in record["todo"]["calls"].items()
-    }
+    return {host: _answer(record, host, call, events, host == mark_on) for host, call in record.todo.calls.items()}
 
 
 def _answer(record, host, call, events, marked):
@@ -56,7 +54,7 @@ def _answer(record, host, call, events, marked):
     hello = {"resource_name": name, "placement_group": "", "vm_id": "", "priority": "", "problem": ""}
     went = {"state": "preparing", "why": "", "ask": [], "elsewhere": None, "steps": [], **STANDS}
     found = {"hello": hello, "look": look(*events, name=name), "go": went}
-    holder = {"kind": "run", "run": record["run"]["run"], "job": "", "controller": "ctl"}
+    holder = {"kind": "run", "run": record.run.name, "job": "", "controller": "ctl"}
     mark = {"format": 1, "number": call["number"], "holder": holder, "since": "2026-01-01T00:00:00Z", "lease": LEASE}
     mark.update(renewed=mark["since"], endpoint="", vm_id="", boot_id="b", events=["A"], phase="preparing", steps=[])
     return {

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import copy
 import sys
 
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet import (
@@ -17,6 +18,8 @@ from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet 
     reports,
     scopes,
 )
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.plain import from_plain, to_plain
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.state import Record
 
 REPORTS = (
     reports.happened,
@@ -35,7 +38,9 @@ REPORTS = (
 KEPT = ("happenings", "lasting", "problems", "since", "notes", "gaps")
 """What reports keep in the record, beside what an event's approval waits for and why nobody can send it."""
 
-TICKED, SENT = record.ticked, record.sent
+MOVE_ON, SENT = record.move_on, record.sent
+SILENT = {}
+"""The record that goes along with each, by the other's identity."""
 
 
 def _nothing(*_args, **_more):
@@ -49,37 +54,40 @@ def _changes():
     return [(names, name, found) for names in modules for name, found in names.items() if id(found) in them]
 
 
+def _silent_of(record):
+    """The one beside it: as long as nobody has asked, they are the same."""
+    known, silent = SILENT.get(id(record), (None, None))
+    if known is not record:
+        silent = from_plain(Record, to_plain(record))
+        SILENT[id(record)] = record, silent
+    return silent
+
+
 def sent(record, hosts=None):
     """The calls of both, which are the same."""
+    silent = _silent_of(record)
     made = SENT(record, hosts)
-    assert "silent" not in record or SENT(record["silent"], hosts) == made
+    assert SENT(silent, hosts) == made
     return made
 
 
-def ticked(record, answers, at, wall=None):
-    """The record after a tick; the silent one goes along in it."""
-    silent = record.get("silent", record)
-    given = {name: value for name, value in record.items() if name != "silent"}, answers
-    before = repr(given) if record["ticks"] % 10 == 1 else ""  # it costs almost as much as a tick
-    after = TICKED(*given, at, wall)
-    assert not before or repr(given) == before, "a tick has changed what it was given"
+def move_on(record, answers, at, wall=None):
+    """The record moves on, and the silent one goes along with it."""
+    silent = _silent_of(record)
+    MOVE_ON(record, copy.deepcopy(answers), at, wall)
     changes = _changes()
     for names, name, _found in changes:
         names[name] = _nothing
     try:
-        silent = TICKED(silent, answers, at, wall)
+        MOVE_ON(silent, answers, at, wall)
     finally:
         for names, name, found in changes:
             names[name] = found
-    assert _decided(after) == _decided(silent)
-    after["silent"] = silent
-    return after
+    assert _decided(record) == _decided(silent)
 
 
 def _decided(record):
-    found = {name: value for name, value in record.items() if name not in KEPT}
-    found["events"] = {
-        key: dict(entry, waits="", approval=dict(entry["approval"], nobody=""))
-        for key, entry in record["events"].items()
-    }
+    found = {name: value for name, value in to_plain(record).items() if name not in KEPT}
+    for entry in found["events"].values():
+        entry["against"]["waits"] = entry["approval"]["nobody"] = ""
     return found

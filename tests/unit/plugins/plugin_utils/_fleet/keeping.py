@@ -9,7 +9,7 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_ut
 
 
 class Keeping(Run):
-    """:arg brings: what a tick has brought, by the record before it and the one after it; ``kept`` has all of it in order"""
+    """:arg brings: what is new of a record, by how much had happened before; ``kept`` has all of it in order"""
 
     def __init__(self, brings, *machines, **options):
         super().__init__(*machines, **options)
@@ -17,7 +17,7 @@ class Keeping(Run):
 
     def tick(self, count=1, seconds=4.0):
         for _number in range(count):
-            before = self.record
+            number = len(self.record.happenings)
             super().tick(1, seconds)
-            self.kept += self._brings(before, self.record)
+            self.kept += self._brings(self.record, number)
         return self

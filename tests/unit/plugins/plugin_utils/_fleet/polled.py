@@ -57,7 +57,7 @@ class Polled:
         # With no time left, or with "no_new_steps", nothing is started: the machine only goes on with what runs.
         goals = [one["to"] for one in requests if one["do"] == "go" and one["left"] > 0 and not one["no_new_steps"]]
         return {
-            "state": {key: _state(entry) for key, entry in self.record["events"].items() if entry["affected"]},
+            "state": {key: _state(entry) for key, entry in self.record.events.items() if entry.affected},
             "goal": "".join(goals),
             "approved": sorted(self.approved),
         }
@@ -69,11 +69,11 @@ class Polled:
         if "mark" in given:
             self._take_mark(given.pop("mark"))
         self.world.update(given)
-        call = self.record["todo"]["calls"].get(HOST)
+        call = self.record.todo.calls.get(HOST)
         answers = {HOST: self._answer(call)} if call else {}
         run_record.sent(self.record)
-        self.record = run_record.ticked(self.record, answers, NOW + self.at, WALL + self.at)
-        asked = self.record["todo"]["calls"].get(HOST, {"requests": []})["requests"]
+        run_record.move_on(self.record, answers, NOW + self.at, WALL + self.at)
+        asked = self.record.todo.calls.get(HOST, {"requests": []})["requests"]
         for one in asked:
             if one["do"] == "go" and one["to"] == "prepared":
                 self.wanted = one["events"]
@@ -170,6 +170,6 @@ class Polled:
 
 def _state(entry: Any) -> str:
     """scheduled, started, or how it ended."""
-    if entry["gone"] is not None:
-        return str(entry["outcome"])
-    return "started" if entry["started"] is not None else str(entry["status"]).lower()
+    if entry.gone is not None:
+        return str(entry.tracked.outcome)
+    return "started" if entry.started is not None else str(entry.event.event_status).lower()

@@ -11,12 +11,13 @@ run.until(lambda: run.sent("A"))
 from __future__ import annotations
 
 import copy
+import dataclasses
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events.policy import DEFAULT_POLICY
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet import record as run_record
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.approving import to_see_again
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.call_schedule import seconds_until_due
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.result import result
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.second_looks import to_see_again
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.tick_planner import only_waits
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils.ticking import STANDS
 
@@ -321,6 +322,22 @@ def mark(run, events, phase="prepared", kind="run", boot="boot-1", until=120.0):
     }
 
 
+def put(state, **values):
+    """Make the state of a machine or of an event another one.
+
+    :arg values: by their paths, with two underscores for a dot: ``said__mark=None``
+    """
+    for path, value in values.items():
+        field, _dots, rest = path.partition("__")
+        setattr(state, field, _replaced(getattr(state, field), rest, value) if rest else value)
+
+
+def _replaced(known, path, value):
+    field, _dots, rest = path.partition("__")
+    new = {field: _replaced(getattr(known, field), rest, value) if rest else value}
+    return dataclasses.replace(known, **new) if dataclasses.is_dataclass(known) else known._replace(**new)
+
+
 class Run:
     """A run over some machines; ``options`` are the run's, as far as they differ from the defaults above."""
 
@@ -371,11 +388,11 @@ class Run:
         :arg seconds: from the calls to the next decision, where a machine is called that does not wait; one that takes longer answers later
         """
         for _number in range(count):
-            if self.record["todo"]["calls"] and self.record["todo"]["seconds"]:
-                self._decide({}, self.at + self.record["todo"]["seconds"])  # when a call is due
-            began, calls = self.at, self.record["todo"]["calls"]
+            if self.record.todo.calls and self.record.todo.seconds:
+                self._decide({}, self.at + self.record.todo.seconds)  # when a call is due
+            began, calls = self.at, self.record.todo.calls
             # A machine that is polled once more before an approval is all that the run waits for.
-            seconds_ = 0.0 if not calls.keys().isdisjoint(to_see_again(self.record, self.at)) else seconds
+            seconds_ = 0.0 if not calls.keys().isdisjoint(to_see_again(self.record)) else seconds
             due = [host for host, call in calls.items() if call["due"] <= began + seconds_]
             sent = run_record.sent(self.record, due or list(calls)[:1])
             self.under_way.update({host: (call, max(began, call["due"])) for host, call in sent.items()})
@@ -383,7 +400,7 @@ class Run:
             ends = {host: self._end(host) for host in self.under_way}
             soonest = min((at for host, at in ends.items() if not self._waits(host)), default=None)
             if soonest is None:
-                later = [call["due"] for call in self.record["todo"]["calls"].values()]
+                later = [call["due"] for call in self.record.todo.calls.values()]
                 end = max(min([began + self._pause(began), *ends.values(), *later]), began + 0.1)
             else:
                 end = max(began + seconds_, soonest + 0.5)
@@ -393,7 +410,7 @@ class Run:
 
     def _decide(self, answers, at):
         self.at = at
-        self.record = run_record.ticked(self.record, answers, at, wall=at + self.ahead)
+        run_record.move_on(self.record, answers, at, wall=at + self.ahead)
 
     def _waits(self, host):
         """Seconds for which a machine waits in its call: 0 where it does not, or has been shown something new."""
@@ -415,8 +432,8 @@ class Run:
 
     def _pause(self, at):
         """Seconds after which something is due though no machine answers."""
-        if not self.record["todo"]["idle"]:
-            return self.record["todo"]["seconds"]
+        if not self.record.todo.idle:
+            return self.record.todo.seconds
         return max(1.0, seconds_until_due(self.record, at))
 
     def until(self, condition, most=400, seconds=4.0):
@@ -424,13 +441,13 @@ class Run:
         for _number in range(most):
             if condition():
                 return self
-            assert not self.record["finished"], f"the run ended before: {self.problems}"
+            assert not self.record.finished, f"the run ended before: {self.problems}"
             self.tick(seconds=seconds)
         raise AssertionError(f"never came: {self.timeline}")
 
     def to_end(self, most=2000):
         for _number in range(most):
-            if self.record["finished"]:
+            if self.record.finished:
                 return self
             self.tick()
         raise AssertionError(f"never ended: {self.timeline}")
@@ -439,11 +456,11 @@ class Run:
 
     @property
     def problems(self):
-        return list(self.record["problems"].values())
+        return list(self.record.problems.values())
 
     @property
     def notes(self):
-        return list(self.record["notes"].values())
+        return list(self.record.notes.values())
 
     @property
     def result(self):
@@ -454,10 +471,14 @@ class Run:
         return "\n".join(self.result["timeline"])
 
     def event(self, key="A"):
-        return self.record["events"][key]
+        return self.record.events[key]
+
+    def reasons(self, key="A"):
+        """What stands against its approval, as the run's result has it."""
+        return next(one["reasons"] for one in self.result["events"] if one["id"].upper() == key)
 
     def sent(self, key="A"):
-        return key in self.record["events"] and self.event(key)["approval"]["sent"]
+        return key in self.record.events and self.event(key).approval.sent
 
     def approvals(self, event_id="A"):
         """Who approved it, in the order of the inventory."""

@@ -24,7 +24,7 @@ from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.
     tried,
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.evaluation import matched
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.run_events import new_approval
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.state import Sender, Whom
 
 
 def event(*resources, type="Reboot", status="Scheduled", id="A"):
@@ -37,24 +37,24 @@ class TestMatched:
 
     def test_whole_names_in_any_case(self):
         found = matched(event("Vm2", "vm", "vm22"), self.NAMES, ["web2"])
-        assert found == (["web2"], ["vm", "vm22"], [])
+        assert found == Whom(("web2",), ("vm", "vm22"))
 
     def test_a_machine_of_another_scope_is_neither_unknown_nor_affected_before_its_own_scope_shows_the_event(self):
         names = {"web1": "vm1", "web2": "vm2", "web3": "vm3"}
-        affected, unknown, ambiguous = matched(event("vm1", "vm2", "vm9"), names, ["web3", "web2"])
-        assert (affected, unknown) == (["web2"], ["vm9"])
-        assert ambiguous == [
+        found = matched(event("vm1", "vm2", "vm9"), names, ["web3", "web2"])
+        assert (found.affected, found.unknown) == (("web2",), ("vm9",))
+        assert list(found.ambiguous) == [
             "it names the VM 'vm1', which is web1, and no document of that machine's scope shows the event: if this stays so, correct "
             "azure_maintenance_scope",
         ]
 
     def test_of_machines_of_one_name_those_are_meant_that_share_a_scope_with_who_was_shown_it(self):
-        assert matched(event("vm1"), self.NAMES, ["old1", "web2"])[0] == ["old1"]
+        assert matched(event("vm1"), self.NAMES, ["old1", "web2"]).affected == ("old1",)
 
     def test_where_that_tells_nothing_all_are_meant_and_a_person_is_asked(self):
-        affected, unknown, ambiguous = matched(event("vm1"), self.NAMES, ["web1", "old1"])
-        assert (affected, unknown) == (["web1", "old1"], [])
-        assert ambiguous == [
+        found = matched(event("vm1"), self.NAMES, ["web1", "old1"])
+        assert (found.affected, found.unknown) == (("web1", "old1"), ())
+        assert list(found.ambiguous) == [
             "it names the VM 'vm1', and the inventory has it as web1 and as old1: remove one of them, or correct "
             "azure_maintenance_resource_name",
         ]
@@ -181,7 +181,7 @@ FREE, OTHER, OWN = approver("free1"), approver("hit1", affected=True), approver(
 
 
 def who(*approvers, tries=None, at=100.0, left=600.0, what=None):
-    return next_approver(what or event(), approvers, tries or new_approval()["tries"], at, left)
+    return next_approver(what or event(), approvers, tries or Sender(), at, left)
 
 
 class TestWhoIsFirst:
@@ -216,7 +216,7 @@ class TestWhoIsFirst:
 class TestTryingAgain:
     def run(self, results, seconds, approvers=(FREE, OWN)):
         """Who tries when, over so many seconds, and what its tries bring: a word, or a list of them by try."""
-        tries, found, at = new_approval()["tries"], [], 0.0
+        tries, found, at = Sender(), [], 0.0
         while at < seconds:
             choice = who(*approvers, tries=tries, at=at, left=seconds - at)
             if choice.host:
@@ -230,7 +230,7 @@ class TestTryingAgain:
     def test_what_was_accepted_is_not_sent_again(self):
         tries, found = self.run(lambda host, at: "accepted", 600)
         assert found == [(0.0, "free1")]
-        assert (tries["accepted"], tries["count"]) == ("free1", 1)
+        assert (tries.accepted, tries.times) == ("free1", 1)
 
     def test_a_lost_one_is_sent_again_by_the_next_at_once(self):
         _tries, found = self.run(lambda host, at: "lost" if host == "free1" else "accepted", 600)
@@ -248,7 +248,7 @@ class TestTryingAgain:
 
     def test_a_service_that_is_updated_for_75_seconds_does_not_exhaust_anybody(self):
         tries, found = self.run(lambda host, at: "failed" if at < 75 else "accepted", 132)
-        assert tries["accepted"] == "free1" and 75 <= found[-1][0] <= 75 + PAUSE
+        assert tries.accepted == "free1" and 75 <= found[-1][0] <= 75 + PAUSE
 
     def test_all_try_again_and_again_until_the_end(self):
         others = [approver(f"free{number}") for number in range(1, 4)]
@@ -268,10 +268,10 @@ class TestTryingAgain:
         assert {host for at, host in found if at > 150} == set(results)
 
     def test_one_that_was_lost_gets_another_turn_after_a_better_one_that_came_later(self):
-        tries = tried(new_approval()["tries"], "own1", 0.0, "lost")
+        tries = tried(Sender(), "own1", 0.0, "lost")
         tries = tried(tries, "free1", 1.0, "failed")
         assert who(FREE, OWN, tries=tries, at=30.9).host == "free1"
         assert who(FREE, OWN, tries=tries, at=31.0).host == "own1"
 
     def test_what_came_of_the_last_try_is_kept_as_one_line(self):
-        assert tried(new_approval()["tries"], "web1", 5.0, "failed", "a\nb")["note"] == "a b"
+        assert tried(Sender(), "web1", 5.0, "failed", "a\nb").note == "a b"

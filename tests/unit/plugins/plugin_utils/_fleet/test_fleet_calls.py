@@ -11,7 +11,9 @@ import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet import record as run_record
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet import tick_planner
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.plain import from_plain, to_plain
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.result import shown
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.state import Record
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.tick_planner import LONGEST_LOOK
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._fleet.runs import (
     NO_ROUTE,
@@ -20,6 +22,7 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_ut
     Machine,
     Run,
     event,
+    put,
     rules,
     started,
 )
@@ -29,16 +32,16 @@ def waits(run):
     """How long each call of the next tick waits, by host."""
     return {
         host: max((request.get("wait", 0) for request in call["requests"]), default=0)
-        for host, call in run.record["todo"]["calls"].items()
+        for host, call in run.record.todo.calls.items()
     }
 
 
 def windows_called(record):
-    return [host for host in record["todo"]["calls"] if not record["hosts"][host]["is_linux"]]
+    return [host for host in record.todo.calls if not record.hosts[host].given.is_linux]
 
 
 def asked(run, host):
-    return [request["do"] for request in run.record["todo"]["calls"].get(host, {"requests": []})["requests"]]
+    return [request["do"] for request in run.record.todo.calls.get(host, {"requests": []})["requests"]]
 
 
 # ---- while nothing is under way ----
@@ -48,46 +51,46 @@ def test_everybody_says_hello_and_looks_once():
     run = Run()
     assert {host: asked(run, host) for host in run.machines} == dict.fromkeys(run.machines, ["hello", "look"])
     run.tick()
-    assert list(run.record["todo"]["calls"]) == ["web1"]
+    assert list(run.record.todo.calls) == ["web1"]
 
 
 def test_a_call_names_the_machine_as_soon_as_it_is_known():
     """So that its metadata service is not asked for its name in each look."""
     run = Run("web1")
-    assert run.record["todo"]["calls"]["web1"]["resource_name"] == ""
+    assert run.record.todo.calls["web1"]["resource_name"] == ""
     run.tick()
-    assert run.record["todo"]["calls"]["web1"]["resource_name"] == "vm1"
+    assert run.record.todo.calls["web1"]["resource_name"] == "vm1"
 
 
 def test_a_call_says_what_was_heard_last_and_when_it_was_decided():
     """By that the machine is told until when it may begin anything: a first call only looks."""
     run = Run("web1")
-    first = run.record["todo"]["calls"]["web1"]
+    first = run.record.todo.calls["web1"]
     assert first["heard"] is None and {request["do"] for request in first["requests"]} == {"hello", "look"}
     run["web1"].heard = {"uptime": 77.0, "boot_id": "boot-1", "at": 5.0}
     run.tick(seconds=3.0)
-    assert run.record["todo"]["calls"]["web1"]["heard"] == run["web1"].heard
-    assert run.record["todo"]["calls"]["web1"]["decided"] == run.at
+    assert run.record.todo.calls["web1"]["heard"] == run["web1"].heard
+    assert run.record.todo.calls["web1"]["decided"] == run.at
     run["web1"].down = NO_ROUTE
     run.tick()
-    assert run.record["hosts"]["web1"]["heard"] == run["web1"].heard
+    assert run.record.hosts["web1"].said.heard == run["web1"].heard
 
 
 def test_a_machine_of_each_scope_waits_long_for_a_change():
     run = Run("web1", "web2", Machine("db1", "db")).is_proven().tick()
     assert waits(run) == {"web1": LONGEST_LOOK, "db1": LONGEST_LOOK}
-    assert run.record["todo"]["calls"]["db1"]["requests"][0]["since"] == 1
-    assert run.record["todo"]["calls"]["db1"]["seconds"] == LONGEST_LOOK + 10.0
+    assert run.record.todo.calls["db1"]["requests"][0]["since"] == 1
+    assert run.record.todo.calls["db1"]["seconds"] == LONGEST_LOOK + 10.0
 
 
 def test_what_could_not_be_learned_is_asked_again():
     run = Run()
     run["web1"].nameless = True
     run.tick()
-    assert not run.record["hosts"]["web1"]["known"]
+    assert not run.record.hosts["web1"].is_known
     run["web1"].nameless = False
     run.tick(15)
-    assert run.record["hosts"]["web1"]["resource_name"] == "vm1"
+    assert run.record.hosts["web1"].name == "vm1"
 
 
 # ---- while something is under way ----
@@ -125,7 +128,7 @@ def test_one_that_is_back_from_its_own_event_is_looked_at_again():
     run.show(event("B", ["vmdb1"]), to=["db1"])
     run.until(lambda: run.prepared("db1"))
     run.show(started(event("B", ["vmdb1"])), to=["db1"])
-    run.until(lambda: run.event("B")["started"] is not None)
+    run.until(lambda: run.event("B").started is not None)
     run.show(to=["db1"])
     run.until(lambda: lone.mark is None)
     began = run.at
@@ -138,7 +141,7 @@ def limits(run, host, ticks):
     """How many seconds each call of the host might take beside what it waited, in so many ticks."""
     found = []
     for _number in range(ticks):
-        call = run.record["todo"]["calls"].get(host)
+        call = run.record.todo.calls.get(host)
         if call:
             found.append(call["seconds"] - max(request.get("wait") or 0.0 for request in call["requests"]))
         run.tick(seconds=2.0)
@@ -157,10 +160,10 @@ def test_a_call_that_lasted_until_its_limit_gives_the_next_one_twice_the_time():
     run.tick(20)
     assert set(limits(run, "web2", 20)) == {10.0}
     run["web2"].down, run["web2"].took = "it did not answer", 50.0
-    run.until(lambda: run.record["hosts"]["web2"]["hung"] >= 4)
+    run.until(lambda: run.record.hosts["web2"].in_vain.hung >= 4)
     assert set(limits(run, "web2", 40)) == {40.0}
     run["web2"].down, run["web2"].took = "", 0.5
-    run.until(lambda: not run.record["hosts"]["web2"]["lost"])
+    run.until(lambda: not run.record.hosts["web2"].lost)
     run.show(event("A", ["vm2"]))
     assert set(limits(run, "web2", 5)) == {10.0}
 
@@ -169,7 +172,7 @@ def test_numbers_rise_with_every_call():
     run = Run()
     numbers = []
     for _number in range(5):
-        numbers += [call["number"] for host, call in run.record["todo"]["calls"].items() if host == "web1"]
+        numbers += [call["number"] for host, call in run.record.todo.calls.items() if host == "web1"]
         run.tick()
     assert numbers == sorted(set(numbers))
 
@@ -179,7 +182,7 @@ def test_the_first_request_names_events_and_time():
     run.tick()
     run.show(event("A", ["vm1"], not_before=900))
     run.tick()
-    go = run.record["todo"]["calls"]["web1"]["requests"][0]
+    go = run.record.todo.calls["web1"]["requests"][0]
     assert (go["do"], go["to"], go["events"], go["take"], go["no_new_steps"]) == ("go", "prepared", ["A"], "", False)
     assert go["left"] == pytest.approx(900 - 60 - run.at, abs=0.2)
     assert go["lease"] == 120.0
@@ -191,7 +194,7 @@ def test_the_lease_outlasts_the_user_s_own_task_files():
     run.tick()
     run.show(event("A", ["vm1"]))
     run.tick()
-    assert run.record["todo"]["calls"]["web1"]["requests"][0]["lease"] == 720.0
+    assert run.record.todo.calls["web1"]["requests"][0]["lease"] == 720.0
 
 
 def test_what_was_done_elsewhere_is_handed_on():
@@ -203,7 +206,7 @@ def test_what_was_done_elsewhere_is_handed_on():
         answer(call, at), outcomes={"haproxy lb": {"state": "done"}}, before={"haproxy lb": {"servers": {}}}
     )
     run.tick()
-    go = run.record["todo"]["calls"]["web1"]["requests"][0]
+    go = run.record.todo.calls["web1"]["requests"][0]
     assert go["outcomes"] == {"haproxy lb": {"state": "done"}}
     assert go["before"] == {"haproxy lb": {"servers": {}}}
 
@@ -218,9 +221,9 @@ def test_a_call_that_came_too_late_is_one_that_was_not_made():
     run["web1"].answer = answer
     run["web1"].go = lambda *_arguments: run["web1"]._state("skipped", "This call comes too late. Nothing was started.")
     run.tick()
-    assert run.record["todo"]["calls"]["web1"]["requests"][0]["outcomes"] == outcomes
-    assert run.record["hosts"]["web1"]["why"] == "This call comes too late. Nothing was started."
-    assert run.record["events"]["A"]["failed"] == {}
+    assert run.record.todo.calls["web1"]["requests"][0]["outcomes"] == outcomes
+    assert run.record.hosts["web1"].why == "This call comes too late. Nothing was started."
+    assert run.record.events["A"].failed == {}
     run["web1"].go = go
     run.until(lambda: run["web1"].approved == ["A"])
 
@@ -234,8 +237,8 @@ def test_what_others_have_gone_about_is_kept_whether_or_not_the_next_answer_come
     run["web1"].answer = lambda call, at: {"lost": "no route"}
     run.tick()
     run["web1"].answer = lambda call, at: dict(answer(call, at), jobs={"second": None})
-    run.until(lambda: "second" in run.record["hosts"]["web1"]["jobs"])
-    assert run.record["hosts"]["web1"]["jobs"] == {"first": "j1", "second": None}
+    run.until(lambda: "second" in run.record.hosts["web1"].elsewhere.jobs)
+    assert run.record.hosts["web1"].elsewhere.jobs == {"first": "j1", "second": None}
 
 
 def test_the_user_s_tasks_wait_for_another_event_s_deadline():
@@ -248,7 +251,7 @@ def test_the_user_s_tasks_wait_for_another_event_s_deadline():
     run["web1"].show(event("A", ["vm1"], not_before=280))
     run["web2"].show(event("B", ["vm2"], not_before=250))
     run.tick()
-    assert run.record["todo"]["tasks_allowed"] == ["web2"], "the earlier one goes first"
+    assert run.record.todo.tasks_allowed == ["web2"], "the earlier one goes first"
 
 
 def test_a_lost_machine_does_not_stop_the_ticks():
@@ -258,8 +261,8 @@ def test_a_lost_machine_does_not_stop_the_ticks():
     run.until(lambda: run.prepared("web1"))
     run["web1"].down = run["web2"].down = NO_ROUTE
     run.tick(6)
-    todo = run.record["todo"]
-    assert todo["calls"] or 0 < todo["seconds"] <= 3.0
+    todo = run.record.todo
+    assert todo.calls or 0 < todo.seconds <= 3.0
 
 
 # ---- its end ----
@@ -267,7 +270,7 @@ def test_a_lost_machine_does_not_stop_the_ticks():
 
 def test_a_run_without_time_handles_what_is_there():
     run = Run(wait_timeout=0.0).to_end()
-    assert run.record["ticks"] == 1 and run.problems == []
+    assert run.record.ticks == 1 and run.problems == []
 
 
 def test_an_event_that_stays_too_long_ends_the_run_and_leaves_its_machines():
@@ -286,13 +289,13 @@ def test_an_event_that_stays_too_long_ends_the_run_and_leaves_its_machines():
 def test_rounds():
     run = Run(rounds=2, wait_timeout=100000.0)
     for number in range(2):
-        assert not run.record["finished"]
+        assert not run.record.finished
         run.tick(3)
         run.show(event(f"E{number}", ["vm1"], not_before=90000))
         run.until(lambda key=f"E{number}": run.sent(key))
         run.show()
-        run.until(lambda number=number: run.record["rounds_done"] == number + 1)
-    assert run.record["finished"] and run.problems == []
+        run.until(lambda number=number: run.record.rounds_done == number + 1)
+    assert run.record.finished and run.problems == []
 
 
 def held(**options):
@@ -305,8 +308,8 @@ def held(**options):
 def test_hold_waits_for_a_person():
     run = held()
     run.tick(20)
-    assert run.approvals() == [] and not run.record["finished"]
-    assert "a confirmation" in run.event()["waits"]
+    assert run.approvals() == [] and not run.record.finished
+    assert "a confirmation" in run.event().against.waits
     run["web1"].yes = ["a"]
     run.tick(3)
     assert run.approvals() != []
@@ -323,7 +326,7 @@ def test_hold_leaves_nothing_that_its_machine_s_own_document_lacks(lacking):
     run.show(to=lacking)  # a document that is late, or it is over
     run.until(lambda: run.prepared("web1"))
     run.tick()
-    assert not (run.record["leaving"] or run.record["finished"])
+    assert not (run.record.leaving or run.record.finished)
     run.show(event("A", ["vm1"]))
     run.to_end()
     assert run.marked() == ["web1"], "once it is shown again"
@@ -359,16 +362,16 @@ def test_it_leaves_only_what_all_machines_of_the_event_let_it_leave(other, leave
     run.show(event("A", ["vm1", "vm2"], not_before=2000))
     run.until(lambda: run.prepared("web1") and run.prepared("web2"))
     run.tick(3)
-    assert run.record["finished"] is leaves
+    assert run.record.finished is leaves
 
 
 def test_one_that_can_not_be_let_go_any_more_does_not_keep_the_run():
     run = held(hold="leave")
-    run.until(lambda: run.record["leaving"])
-    assert asked(run, "web1") == ["release"] and list(run.record["todo"]["calls"]) == ["web1"]
+    run.until(lambda: run.record.leaving)
+    assert asked(run, "web1") == ["release"] and list(run.record.todo.calls) == ["web1"]
     run["web1"].down = NO_ROUTE
     run.tick()
-    assert run.record["finished"] and len(run.problems) == 1 and "web1, which can't be reached" in run.problems[0]
+    assert run.record.finished and len(run.problems) == 1 and "web1, which can't be reached" in run.problems[0]
 
 
 def test_a_scope_that_nobody_looked_at_is_a_problem():
@@ -433,7 +436,7 @@ def test_an_approval_is_tried_until_not_before():
     run.tick()
     run.show(event("A", ["vm1"], not_before=300))
     run.until(lambda: run.at > 200)
-    assert run.event()["approval"]["tries"]["count"] > 10
+    assert run.event().approval.tries.times > 10
     assert any("could not be approved: web" in problem and "410" in problem for problem in run.problems)
     run["web2"].service_refuses = ""
     run.until(lambda: run.sent("A"), most=20)
@@ -479,27 +482,31 @@ def test_no_steps_of_its_own_are_prepared_in_a_moment():
 # ---- as filters see it ----
 
 
-def test_a_record_is_plain_data_and_no_function_changes_what_it_was_given():
-    run = Run()
+def test_a_record_that_was_plain_data_meanwhile_goes_on_as_it_was():
+    hours = [{"do": "prepare_and_approve", "hours": "00:00-24:00", "zone": "+02:00"}]
+    run = Run(policy=hours)
     run.tick()
     run.show(event("A", ["vm1"]))
-    run.tick(3)
-    before = json.dumps(run.record)
-    again = run_record.ticked(json.loads(before), {}, run.at + 5)
-    assert json.dumps(run.record) == before
-    assert again["ticks"] == run.record["ticks"] + 1
+    run["web1"].lost_approvals = run["web2"].lost_approvals = 1
+    run.until(lambda: run.event().approval.attempts if run.record.events else False)
+    before = json.dumps(to_plain(run.record))
+    again = from_plain(Record, json.loads(before))
+    assert json.dumps(to_plain(again)) == before
+    for record in (run.record, again):
+        run_record.move_on(record, {}, run.at + 5)
+    assert to_plain(again) == to_plain(run.record)
     assert shown(again)["timeline"] == shown(again, "timeline")
 
 
 def test_nothing_depends_on_the_order_of_a_set():
     """Sets of texts come in another order in every process; a run that is played again must be the same."""
     run = Run(*(Machine(f"web{number}", f"s{number % 3}") for number in range(12)))
-    assert list(run.record["todo"]["calls"]) == list(run.machines)
+    assert list(run.record.todo.calls) == list(run.machines)
     run.tick()
     run.show(event("A", ["vm1", "vm4"]), to=["web1", "web4", "web7", "web10"])
     for _number in range(8):
         run.tick()
-        calls = run.record["todo"]["calls"]
+        calls = run.record.todo.calls
         approves = [host for host, call in calls.items() if any(one["do"] == "approve" for one in call["requests"])]
         assert list(calls) == [*approves, *(host for host in run.machines if host in calls and host not in approves)]
     assert run.approvals() == ["web7"]
@@ -521,8 +528,8 @@ def test_texts_are_as_good_as_numbers_and_truth_values():
     run = {"run": "r", "job": "", "controller": "c", "check": "no"}
     record = run_record.begun([{**facts, "options": options, "same": same}], run, 5.0, 0.0)
     assert windows_called(record) == ["a"]
-    assert record["hosts"]["a"]["needs"] == 30.0 and record["hosts"]["a"]["require_steps"] is True
-    assert record["run"]["check"] is False
+    assert record.hosts["a"].given.needs == 30.0 and record.hosts["a"].given.require_steps is True
+    assert record.run.check is False
 
 
 def test_scopes_that_nobody_looked_at_for_the_same_reason_are_one_problem():
@@ -576,10 +583,8 @@ def test_a_scope_that_was_not_looked_at_twice_while_another_was_not_at_all():
     both, again = (problem for problem in run.problems if "No machine polled" in problem)
     assert "of 2 scopes (web, db) for up to" in both or "of 2 scopes (db, web) for up to" in both
     assert "of scope 'web' (web1) for" in again
-    assert all(
-        gap["scopes"]["web"]["until"] - gap["scopes"]["web"]["since"] > 120 for gap in run.record["gaps"].values()
-    )
-    assert len({gap["scopes"]["web"]["since"] for gap in run.record["gaps"].values()}) == 2
+    assert all(gap.scopes["web"].until - gap.scopes["web"].since > 120 for gap in run.record.gaps.values())
+    assert len({gap.scopes["web"].since for gap in run.record.gaps.values()}) == 2
 
 
 def test_one_that_is_lost_again_and_again_does_not_keep_another_one_uncalled():
@@ -591,7 +596,8 @@ def test_one_that_is_lost_again_and_again_does_not_keep_another_one_uncalled():
     record, called = run.record, 0
     for _number in range(200):
         run.at += 3.0
-        record["hosts"]["web1"].update(lost="it has left the play", failures=9, again=run.at + 30.0)
-        record["ticks"] += 1
-        called += "web2" in tick_planner.todo_of(record, run.at)["calls"]
+        put(record.hosts["web1"], lost="it has left the play", in_vain__failures=9, again=run.at + 30.0)
+        record.ticks += 1
+        record.at = run.at
+        called += "web2" in tick_planner.todo_of(record).calls
     assert called

@@ -17,6 +17,10 @@ from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.inspection import Asked, inspected
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._fleet import asked_machines
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._fleet.asked_machines import watcher
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._fleet.runs import Run
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._fleet.runs import (
+    event as shown_event,
+)
 
 
 def event(id="A-1", *resources, **keys):
@@ -71,9 +75,12 @@ def changed(machine, **changes):
 
 
 def test_one_yes_on_any_machine_of_the_event_is_enough():
-    record = {"hosts": {"web1": {"confirmations": ["A-11"]}, "web2": {"confirmations": ["B", "A-1"]}}}
-    assert is_agreed(record, "A-1", {"affected": ["web1", "web2"]})
-    assert not is_agreed(record, "A-1", {"affected": ["web1"]})
+    run = Run("web1", "web2")
+    run["web1"].yes, run["web2"].yes = ["A-11"], ["B", "a-1"]
+    run.show(shown_event("A-1", ["vm1", "vm2"]), shown_event("C", ["vm1"]))
+    run.tick()
+    assert is_agreed(run.record, run.event("A-1"))
+    assert not is_agreed(run.record, run.event("C"))
 
 
 class TestWhatAMachineAnswered:
@@ -90,10 +97,10 @@ class TestWhatAMachineAnswered:
 
     def test_all_of_it(self):
         found = self.found(self.answer(), "inventory")
-        assert found.machines["web1"]["resource_name"] == "vm1"
+        assert found.machines["web1"].name == "vm1"
         assert (found.events("web1"), found.mark("web1")) == ([event()], self.LEASED)
         assert (found.silent("web1"), found.lasts("web1"), found.is_over("web1")) == (119.0, 1.0, False)
-        assert (found.machines["web1"]["boot_id"], found.owner("web1")) == ("b1", "run")
+        assert (found.machines["web1"].said.boot_id, found.owner("web1")) == ("b1", "run")
 
     @pytest.mark.parametrize(
         "changes, expired",
@@ -121,14 +128,14 @@ class TestWhatAMachineAnswered:
     def test_a_look_without_a_document_says_nothing_of_events_but_its_mark_counts(self, look, why):
         answer = self.answer(look=look, uptime=220.0)
         found = self.found(answer)
-        assert (found.events("web1"), found.machines["web1"]["lost"], found.blind("web1")) == (None, "", why)
+        assert (found.events("web1"), found.machines["web1"].lost, found.blind("web1")) == (None, "", why)
         machines = fleet(second=BARE, shown=(event("A-1", "vm1"),))
         assert confirmation_of("A-1", [Asked("web1", True, "", answer), *machines[1:]]).verdict == "approve"
 
     def test_one_that_is_lost_keeps_the_inventory_s_name(self):
         nothing = {"lost": "no route", "answers": None, "mark": None, "yes": None, "boot_id": None}
         found = self.found(nothing, "vm1")
-        assert (found.machines["web1"]["resource_name"], found.machines["web1"]["lost"]) == ("vm1", "no route")
+        assert (found.machines["web1"].name, found.machines["web1"].lost) == ("vm1", "no route")
         assert (found.events("web1"), found.mark("web1"), found.is_over("web1")) == (None, None, False)
 
 

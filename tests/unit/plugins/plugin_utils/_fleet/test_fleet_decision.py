@@ -19,7 +19,7 @@ HOUR = 3600.0
 
 
 def codes(run, key="A"):
-    return [reason["reason"] for reason in run.event(key)["reasons"]]
+    return [reason.code for reason in run.event(key).against.reasons]
 
 
 # ---- a person's word where the policy leaves the approval to Azure ----
@@ -34,7 +34,7 @@ def only_prepares(**options):
 
 def test_what_the_policy_only_prepares_is_prepared_and_approved_once_a_person_says_so():
     run = only_prepares()
-    assert (run.event()["turn"], run.marked()) == ("later", [])
+    assert (run.event().turn.state, run.marked()) == ("later", [])
     run["web1"].yes = ["A"]
     run.until(run.sent)
     assert run.prepared("web1") and run.at < 700, "long before it has to be prepared"
@@ -53,7 +53,7 @@ def test_what_a_person_has_confirmed_is_approved_within_its_hours():
     run.show(event(not_before=2 * HOUR))
     run.until(lambda: run.at > 1000)
     assert run.marked() == [] and codes(run) == ["outside_hours", "not_prepared"]
-    assert run.event()["reasons"][0]["ends_by"].startswith("by itself Thu 01:00 UTC")
+    assert run.reasons()[0]["ends_by"].startswith("by itself Thu 01:00 UTC")
     run.until(run.sent)
     assert HOUR <= run.at < HOUR + 60
 
@@ -79,7 +79,7 @@ def test_where_a_capacity_is_kept_nothing_is_approved_beside_an_entry_that_can_n
     run.tick(20)
     assert (run.approvals() == []) is waits and (run.marked() == []) is waits
     if waits:
-        assert codes(run)[0] == "unreadable_entry" and "web2" in run.event()["hold"]
+        assert codes(run)[0] == "unreadable_entry" and "web2" in run.event().against.hold
         run["web2"].unreadable = []
         run.until(run.sent)
         assert run.at < HOUR, "its document is looked at again and again"
@@ -93,7 +93,7 @@ def test_what_azure_has_accepted_is_sent_again_after_a_minute_while_it_is_still_
     run.tick()
     run.show(event(not_before=2000.0))
     run.until(run.sent)
-    sent = run.event()["approval"]["at"]
+    sent = run.event().approval.at
     run.until(lambda: run.at > sent + AGAIN - 5)
     assert len(run.approvals()) == 1
     run.until(lambda: len(run.approvals()) == 2)
@@ -115,7 +115,7 @@ def test_a_preparation_that_could_not_begin_is_tried_again():
     run.until(lambda: run.goes("web1"))
     run.tick(12)
     assert 1 < len(run.goes("web1")) < 12, "not in every tick"
-    assert "not_begun" in codes(run) and run.event()["failed"] == {}
+    assert "not_begun" in codes(run) and run.event().failed == {}
     (said,) = [said for said in run.problems if "so far" in said]
     assert said.startswith("web1 could not be prepared so far: Could not determine the initial state of step 1")
     assert run.timeline.count("NOT STARTED") == 1
@@ -159,7 +159,7 @@ def test_what_was_decided_before_its_notice_was_known_stays_so():
     run.tick(2)
     run.show(event(not_before=run.at + 50))
     run.tick(2)
-    assert run.event()["action"] == "prepare"
+    assert run.event().decided.action == "prepare"
 
 
 def test_outside_of_its_hours_it_is_prepared_when_its_notice_falls_to_what_the_option_says():

@@ -36,7 +36,7 @@ def test_what_is_overdue_when_it_is_first_seen_is_prepared_for_and_not_approved(
     run.tick(10)
     assert not run.sent()
     run.show(started(event()))
-    run.until(lambda: run.event()["started"] is not None)
+    run.until(lambda: run.event().started is not None)
     run.show()
     run.to_end()
     assert run.marked() == [] and "UNPREPARED" not in run.timeline
@@ -88,7 +88,7 @@ def test_what_comes_of_that_tells_whether_it_met_the_machine_prepared():
     run = shown(started(event(type="Preempt")))
     run["web1"].fails = "nginx hangs"
     run.tick()
-    run.until(lambda: run.event()["failed"])
+    run.until(lambda: run.event().failed)
     run.tick()
     assert any("reached web1 unprepared" in problem for problem in run.problems)
     tries = len(run.goes("web1"))
@@ -111,8 +111,8 @@ def test_what_names_no_time_comes_last():
     run.tick()
     run.show(event("A", ["vm1"], not_before=None), event("B", ["vm2"], not_before=run.at + 800))
     run.tick(2)
-    assert (run.event("A")["turn"], run.event("B")["turn"]) == ("waits", "turn")
-    run.until(lambda: run.event("A")["turn"] == "due")
+    assert (run.event("A").turn.state, run.event("B").turn.state) == ("waits", "turn")
+    run.until(lambda: run.event("A").turn.state == "due")
     assert run.at < 600, "it may come ten minutes after it was shown"
 
 
@@ -122,7 +122,7 @@ def test_advice_takes_no_turn_because_its_time_comes():
     run.tick()
     run.show(event("A", ["vm1"], type="SpotRebalanceRecommendation", not_before=run.at + 60))
     run.tick(20)
-    assert run.goes("web1") == [] and run.event("A")["turn"] == "waits"
+    assert run.goes("web1") == [] and run.event("A").turn.state == "waits"
 
 
 # ---- too late ----
@@ -139,7 +139,7 @@ def test_who_became_prepared_within_the_margin_is_not_approved_whoever_prepared_
     watched.mark["phase"] = "prepared"
     run.tick(4)
     assert run.at < 200 and not run.sent()
-    assert "web1, which was prepared too late" in run.event()["hold"]
+    assert "web1, which was prepared too late" in run.event().against.hold
 
 
 def test_who_was_prepared_for_another_event_before_is_not_late_for_one_that_joins():
@@ -164,10 +164,10 @@ def test_the_next_of_a_group_is_taken_when_the_one_before_has_settled(settle):
     run.show(started(one), other)
     run.tick(3)
     run.show(other)
-    run.until(lambda: run.event("A")["gone"] is not None and run["web1"].mark is None)
+    run.until(lambda: run.event("A").gone is not None and run["web1"].mark is None)
     back = run.at
     run.tick()
-    assert ("web1 was recovered, and settles until" in run.event("B")["turn_words"]) is bool(settle)
+    assert ("web1 was recovered, and settles until" in run.event("B").turn.words) is bool(settle)
     run.until(lambda: run["web2"].mark is not None)
     assert settle - 5 < run.at - back < settle + 25
 
@@ -181,7 +181,7 @@ def test_where_machines_are_is_asked_for_only_where_it_counts():
         run.tick()
         asked = [request for _at, request in run["web1"].asked if request["do"] == "hello"]
         assert asked == [{"do": "hello", "domain": True} if most else {"do": "hello"}]
-        assert run.record["hosts"]["web3"]["domain"] == "zone 2"
+        assert run.record.hosts["web3"].who.domain == "zone 2"
         run.show(event("A", ["vm1"]), event("B", ["vm2"]), event("C", ["vm3"]))
         run.until(lambda run=run: run.prepared("web1") and run.prepared("web2"))
         run.tick(5)

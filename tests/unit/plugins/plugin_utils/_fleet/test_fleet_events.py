@@ -15,6 +15,7 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_ut
     Run,
     event,
     mark,
+    put,
     rules,
     started,
 )
@@ -32,13 +33,13 @@ def all_prepared(run, *events, to=None):
 def test_one_document_without_it_ends_no_event():
     run = all_prepared(Run(), event())
     run.show(started(event()))
-    run.until(lambda: run.event()["started"] is not None)
+    run.until(lambda: run.event().started is not None)
     run.show()
     run.tick()  # 4 s: one look that lacks it
-    assert run.event()["gone"] is None
+    assert run.event().gone is None
     run.show(started(event()))
     run.tick(5)
-    assert run.event()["gone"] is None
+    assert run.event().gone is None
     assert run["web1"].mark["phase"] == "prepared"
     assert "recovered" not in run.goes("web1")
 
@@ -46,7 +47,7 @@ def test_one_document_without_it_ends_no_event():
 def all_started(run=None):
     run = all_prepared(run or Run(), event())
     run.show(started(event()))
-    return run.until(lambda: run.event()["started"] is not None)
+    return run.until(lambda: run.event().started is not None)
 
 
 def test_an_empty_answer_ends_no_event():
@@ -54,40 +55,40 @@ def test_an_empty_answer_ends_no_event():
     for machine in run.machines.values():
         machine.empty = True
     run.tick(10)
-    assert run.event()["gone"] is None
+    assert run.event().gone is None
 
 
 def test_it_is_gone_after_two_looks_some_seconds_apart():
     run = all_started()
     run.show()
     run.tick(seconds=1).tick(seconds=1)
-    assert run.event()["gone"] is None
+    assert run.event().gone is None
     run.tick(2, seconds=4)
-    assert run.event()["gone"] is not None
+    assert run.event().gone is not None
 
 
 def test_an_event_that_comes_back_is_taken_up_again():
     run = Run(rounds=0, wait_timeout=4000.0)
     all_prepared(run, event())
     run.show()
-    run.until(lambda: run.event()["gone"] is not None)
+    run.until(lambda: run.event().gone is not None)
     run.until(lambda: not run.marked())
-    assert run.event()["recovered"]["web1"]["ok"]
+    assert run.event().recovered["web1"].ok
     run.show(event(not_before=3000))
     run.until(lambda: run.prepared("web1"))
-    assert run.event()["gone"] is None
-    assert run.event()["reappeared"] == 1
+    assert run.event().gone is None
+    assert run.event().tracked.reappeared == 1
     assert "it was not gone" in run.timeline
 
 
 def test_an_event_that_is_scheduled_again_after_it_had_started_and_was_gone_is_a_new_one():
     run = all_started(Run(rounds=0, wait_timeout=4000.0))
     run.show()
-    run.until(lambda: run.event()["gone"] is not None)
+    run.until(lambda: run.event().gone is not None)
     run.until(lambda: run.marked() == [])
     since, posts = run.at, len(run.approvals())
     run.show(event("A", ["vm1"], not_before=run.at + 500))
-    run.until(lambda: run.event()["reappeared"] == 1)
+    run.until(lambda: run.event().tracked.reappeared == 1)
     run.until(lambda: run.sent("A"))
     assert "prepared" in run.goes("web1", since=since) and run.prepared("web1")
     assert len(run["web2"].approved + run["web3"].approved + run["web1"].approved) > posts
@@ -101,19 +102,20 @@ def test_an_event_that_goes_back_to_scheduled_without_having_been_gone_is_a_prob
     assert run.problems == [], "documents may differ for a moment"
     run.tick(5)
     assert any("Scheduled again" in said for said in run.problems)
-    assert run.event()["started"] is not None
+    assert run.event().started is not None
 
 
 def test_only_a_new_document_shows_that_a_machine_still_lacks_an_event():
     """However long ago the last one came, and however often it is decided meanwhile."""
     run = Run("web1", "web2").tick()
     run.show(event("A", ["vm1"]), to=["web1"])
-    run.until(lambda: "A" in run.record["events"])
-    shown, hosts = run.event()["shown"], run.record["hosts"]
+    run.until(lambda: "A" in run.record.events)
+    shown, hosts = run.event().shown, run.record.hosts
 
     def splits(web1, web2):
-        hosts["web1"]["looked"], hosts["web2"]["looked"] = shown + web1, shown + web2
-        return take_differences(run.record, {"web1": ["A"], "web2": []}, run.at)
+        put(hosts["web1"], seen__at=shown + web1)
+        put(hosts["web2"], seen__at=shown + web2)
+        return take_differences(run.record, {"web1": ["A"], "web2": []})
 
     assert splits(6.0, -0.1) == [] == splits(12.0, -0.1), "it is older than the event"
     assert splits(12.0, 0.1) == [] == splits(18.0, 0.1), "it is the same"
@@ -125,7 +127,7 @@ def test_members_whose_documents_differ_for_a_moment_end_no_event():
     run = all_started()
     run.show(to=["web2"])
     run.tick(6)
-    assert run.event()["gone"] is None
+    assert run.event().gone is None
     assert run["web1"].mark["phase"] == "prepared"
 
 
@@ -140,18 +142,18 @@ def test_machines_that_saw_one_event_are_one_scope():
     run = Run(*undeclared("web1", "web2", "web3", "web4"))
     run.show(started(event("A", ["vm1", "vm2", "vm3"])))
     run.tick(3)
-    assert {machine["scope"] for machine in run.record["hosts"].values()} == {"web1"}
+    assert {machine.scope for machine in run.record.hosts.values()} == {"web1"}
     run["web4"].show(started(event("A", ["vm1", "vm2", "vm3"])), event("B", ["vm1", "vm3", "vm4"], not_before=3000))
     run.tick(3)
-    assert run.event("B")["affected"] == ["web1", "web3", "web4"]
-    assert run.event("B")["unknown"] == []
+    assert run.event("B").affected == ("web1", "web3", "web4")
+    assert run.event("B").whom.unknown == ()
 
 
 def test_a_machine_of_the_run_is_never_unknown():
     run = Run(*undeclared("web1", "web4"), allow_unknown=True)
     run["web4"].show(event("B", ["vm1", "vm4"]))
     run.tick(3)
-    assert run.event("B")["affected"] == ["web4"]
+    assert run.event("B").affected == ("web4",)
     run.tick(10)
     assert not run.sent("B"), "web1 is not shown it: another machine of its name may be meant"
 
@@ -161,13 +163,13 @@ def test_what_hits_a_member_of_a_wrongly_declared_scope_is_seen():
     run.tick()
     run["web2"].show(event("A", ["vm2"]))  # the others of the scope are never shown it
     run["web1"].down = NO_ROUTE  # the sentinel, so that another one looks
-    run.until(lambda: "A" in run.record["events"])
+    run.until(lambda: "A" in run.record.events)
     run["web1"].down = ""
     run.until(lambda: run.sent("A"))
     assert run.approvals() == ["web2"]
-    assert run.event()["gone"] is None
+    assert run.event().gone is None
     assert any("shown different documents" in problem for problem in run.problems)
-    assert {machine["scope"] for machine in run.record["hosts"].values()} == {"web1", "web2", "web3"}
+    assert {machine.scope for machine in run.record.hosts.values()} == {"web1", "web2", "web3"}
 
 
 def test_where_it_was_never_shown_it_is_not_gone():
@@ -177,7 +179,7 @@ def test_where_it_was_never_shown_it_is_not_gone():
     run.until(lambda: run.prepared("web1"))
     run["web1"].down = NO_ROUTE
     run.tick(20)
-    assert run.event()["gone"] is None
+    assert run.event().gone is None
     assert run["web1"].mark is not None
 
 
@@ -198,7 +200,7 @@ def test_a_name_that_only_the_inventory_says_makes_nobody_a_twin():
     run.tick()
     run.show(event(resources=["vm2"]))
     run.tick(5)
-    assert not run.record["hosts"]["web2"]["aside"] and not run.sent("A")
+    assert not run.record.hosts["web2"].aside and not run.sent("A")
     run["web1"].nameless = False
     run.until(lambda: run.sent("A"))
     assert run.prepared("web2")
@@ -215,7 +217,7 @@ def test_who_joins_what_grows_too_large_waits_until_it_is_due():
     run.until(lambda: run.prepared("web1"))
     run.show(event("A", ["vm1", "vm3"]))
     run.tick(5)
-    assert run.event()["too_large"] and run.marked() == ["web1"]
+    assert run.event().turn.too_large and run.marked() == ["web1"]
     run.until(lambda: run.prepared("web1", "web3"))
     assert 0 < 900 - run.at < 100
 
@@ -230,11 +232,11 @@ def test_who_joins_where_the_capacity_is_used_up_waits_until_it_is_due():
     run.until(lambda: run.prepared("db1"))
     run.show(event("A", ["vmdb1", "vm1"]))
     run.tick(5)
-    assert run.event()["affected"] == ["web1", "db1"] and run["web1"].mark is None
+    assert run.event().affected == ("web1", "db1") and run["web1"].mark is None
     assert "it keeps its turn, but is not approved while that is so" in run.timeline
     run.until(lambda: run.prepared("web1"))
     assert 0 < 900 - run.at < 150
-    assert "it is prepared now" in run.event()["turn_words"]
+    assert "it is prepared now" in run.event().turn.words
 
 
 def test_what_was_too_large_stays_so_when_it_has_started():
@@ -245,7 +247,7 @@ def test_what_was_too_large_stays_so_when_it_has_started():
     run.show(reboot)
     run.until(lambda: run.prepared("web1", "web3"))
     run["web1"].down = NO_ROUTE
-    run.until(lambda: "can't be reached" in run.event()["hold"])
+    run.until(lambda: "can't be reached" in run.event().against.hold)
     run.show(started(reboot))
     run.tick(3)
     run["web1"].down = ""
@@ -262,7 +264,7 @@ def test_growth_is_taken_in_before_the_approval():
     run.show(event("A", ["vm1", "vm3"]))
     run["web2"].refuses = "it also affects vm3"
     run.tick(2)
-    assert run.event()["affected"] == ["web1", "web3"]
+    assert run.event().affected == ("web1", "web3")
     run["web2"].refuses = ""
     run.until(lambda: run.sent("A"))
     assert run.prepared("web1", "web3")
@@ -305,7 +307,7 @@ def test_cancelled_needs_an_unbroken_watch():
     run.until(lambda: run.prepared("web1"))
     run.show()
     run.to_end()
-    assert run.event()["outcome"] == "cancelled"
+    assert run.event().tracked.outcome == "cancelled"
     assert run.problems == []
 
 
@@ -321,14 +323,14 @@ def test_what_nobody_watched_for_a_while_was_not_cancelled():
     for machine in run.machines.values():
         machine.down = ""
     run.to_end()
-    assert run.event()["outcome"] == "unknown"
+    assert run.event().tracked.outcome == "unknown"
 
 
 def test_what_was_approved_may_have_taken_place():
     run = all_prepared(Run(), event())
     run.show()
     run.to_end()
-    assert run.event()["outcome"] == "unknown"
+    assert run.event().tracked.outcome == "unknown"
 
 
 def test_one_look_that_lacked_it_is_no_unbroken_watch():
@@ -345,7 +347,7 @@ def test_one_look_that_lacked_it_is_no_unbroken_watch():
     for machine in run.machines.values():
         machine.down = ""
     run.to_end()
-    assert run.event()["outcome"] == "unknown"
+    assert run.event().tracked.outcome == "unknown"
 
 
 def test_an_approval_that_was_never_sent_leaves_it_cancelled():
@@ -353,10 +355,10 @@ def test_an_approval_that_was_never_sent_leaves_it_cancelled():
     run["web2"].refuses = run["web3"].refuses = run["web1"].refuses = "it is not allowed"
     run.tick()
     run.show(event())
-    run.until(lambda: run.event()["approval"]["tries"]["count"] > 0 if "A" in run.record["events"] else False)
+    run.until(lambda: run.event().approval.tries.times > 0 if "A" in run.record.events else False)
     run.show()
     run.to_end()
-    assert run.event()["outcome"] == "cancelled"
+    assert run.event().tracked.outcome == "cancelled"
 
 
 def watched_until(moment):
@@ -370,8 +372,8 @@ def watched_until(moment):
 def test_what_may_have_started_between_the_two_looks_that_lack_it_was_not_cancelled():
     run = watched_until(895)
     run.show()
-    run.until(lambda: run.event()["gone"] is not None)
-    assert run.event()["outcome"] == "unknown"
+    run.until(lambda: run.event().gone is not None)
+    assert run.event().tracked.outcome == "unknown"
 
 
 def test_two_looks_that_lack_it_with_nobody_looking_in_between_end_nothing():
@@ -384,10 +386,10 @@ def test_two_looks_that_lack_it_with_nobody_looking_in_between_end_nothing():
     run.until(lambda: run.at > absent + 30)
     for machine in run.machines.values():
         machine.down = ""
-    run.until(lambda: any(one["absent"] and one["absent"] > absent + 1 for one in run.event()["sightings"].values()))
-    assert run.event()["gone"] is None, "it is counted anew"
-    run.until(lambda: run.event()["gone"] is not None)
-    assert run.event()["outcome"] == "unknown"
+    run.until(lambda: any(one.absent and one.absent > absent + 1 for one in run.event().sightings.values()))
+    assert run.event().gone is None, "it is counted anew"
+    run.until(lambda: run.event().gone is not None)
+    assert run.event().tracked.outcome == "unknown"
 
 
 def test_a_document_that_took_its_time_may_be_of_the_same_moment_as_the_one_before():
@@ -400,10 +402,10 @@ def test_a_document_that_took_its_time_may_be_of_the_same_moment_as_the_one_befo
     absent, look = run.at, run["web1"].look
     run["web1"].took, run["web1"].look = 6.0, lambda *args: dict(look(*args), began=5.5)
     run.tick(seconds=6.0)
-    assert run.at - absent > 5 and run.event()["gone"] is None, "it was asked for a second after the one before"
+    assert run.at - absent > 5 and run.event().gone is None, "it was asked for a second after the one before"
     run["web1"].took, run["web1"].look = 0.5, look
     run.tick()
-    assert run.event()["gone"] is not None
+    assert run.event().gone is not None
 
 
 def test_a_duration_of_nothing_is_no_duration_that_is_left_out():
@@ -411,10 +413,10 @@ def test_a_duration_of_nothing_is_no_duration_that_is_left_out():
     run.tick()
     run.show(event(duration=9))
     run.tick(2)
-    assert run.event()["action"] == "ignore"
+    assert run.event().decided.action == "ignore"
     run.show(event(duration=None))
     run.tick(2)
-    assert run.event()["duration"] == 9
+    assert run.event().event.duration == 9
     run.show(event(duration=0))
     run.until(lambda: run.sent("A"))
 
@@ -426,7 +428,7 @@ def test_notice_is_taken_at_the_look_and_ages():
     run.tick(2)
     run.show(event("A", ["vm1"], not_before=130.0), to=["web1"])
     run.tick()
-    assert abs(run.event()["deadline"] - 130.0) < 0.3
+    assert abs(run.event().tracked.deadline - 130.0) < 0.3
     run.tick()
     lefts = [request["left"] for _at, request in run["web1"].asked if request["do"] == "go"]
     assert lefts[0] < 130 - run.at + 4, "the margin comes off, too"
@@ -439,10 +441,10 @@ def test_a_not_before_that_is_put_off_counts_and_one_that_is_left_out_does_not()
     run.tick()
     run.show(event("A", ["vm1"], not_before=1200.0))
     run.tick()
-    assert abs(run.event()["deadline"] - 1200) < 0.5
+    assert abs(run.event().tracked.deadline - 1200) < 0.5
     run.show(event("A", ["vm1"], not_before=None))
     run.tick(2)
-    assert abs(run.event()["deadline"] - 1200) < 0.5
+    assert abs(run.event().tracked.deadline - 1200) < 0.5
 
 
 @pytest.mark.parametrize("needs, not_before, latest", [(30.0, 900.0, 605.0), (500.0, 900.0, 330.0), (30.0, None, 15.0)])
@@ -475,7 +477,7 @@ def test_a_not_before_that_moves_earlier_leaves_time_for_a_drain_that_fits():
     run.tick(2)
     run.show(event(not_before=run.at + 40))
     run.until(lambda: run.sent("A"))
-    assert run.event()["failed"] == {} and run.problems == []
+    assert run.event().failed == {} and run.problems == []
 
 
 def test_a_not_before_that_moves_later_has_the_whole_margin_again():
@@ -483,7 +485,7 @@ def test_a_not_before_that_moves_later_has_the_whole_margin_again():
     run.tick()
     run.show(event(not_before=44))
     run.tick()
-    machine = run.record["hosts"]["web1"]
+    machine = run.record.hosts["web1"]
     assert preparation_end(run.event(), machine) == pytest.approx(34, abs=1)
     run.show(event(not_before=900))
     run.tick()
@@ -499,8 +501,8 @@ def test_a_notice_counts_from_the_end_of_its_call_however_many_were_made_before_
     machine.answer = lambda call, at: dict(answered(call, run.at + 119.5), ended=run.at + 120.0)
     run.show(event(not_before=run.at + 219.5))
     run.tick(seconds=120.0)
-    assert run.event()["deadline"] == pytest.approx(run.at + 99.5, abs=1.5)
-    assert run.event()["shown"] == pytest.approx(run.at, abs=1)
+    assert run.event().tracked.deadline == pytest.approx(run.at + 99.5, abs=1.5)
+    assert run.event().shown == pytest.approx(run.at, abs=1)
 
 
 def test_what_hits_a_machine_of_a_wrongly_declared_scope_that_does_not_look_is_seen_within_its_notice():
@@ -509,7 +511,7 @@ def test_what_hits_a_machine_of_a_wrongly_declared_scope_that_does_not_look_is_s
     run.tick(3)
     before = run.at
     run.show(event("A", ["vm2"], not_before=run.at + 120), to=["web2"])
-    run.until(lambda: "A" in run.record["events"])
+    run.until(lambda: "A" in run.record.events)
     assert run.at - before <= 62
     run.until(lambda: run.prepared("web2"))
     assert run.at - before < 120
@@ -521,7 +523,7 @@ def test_who_was_shown_an_event_that_is_left_for_later_looks_for_its_scope_from_
     run.tick(3)
     later = event("A", ["vm2", "vm3"], not_before=run.at + 900)
     run.show(later, to=["web2", "web3"])
-    run.until(lambda: "A" in run.record["events"] and len(run.event()["sightings"]) == 2)
+    run.until(lambda: "A" in run.record.events and len(run.event().sightings) == 2)
     before = run.at
     run.show(started(later), to=["web2", "web3"])
     run.until(lambda: any("reached web2 unprepared" in problem for problem in run.problems))
@@ -544,7 +546,7 @@ def test_a_declared_scope_that_was_shown_one_event_costs_one_call_at_a_time():
     run = Run("web1", "web2", rounds=0, wait_timeout=3000.0)
     all_prepared(run, event())
     run.show()
-    run.until(lambda: run.event()["gone"] is not None and not run.marked())
+    run.until(lambda: run.event().gone is not None and not run.marked())
     run.tick(2)
     since = run.at
     run.until(lambda: run.at > since + 1000)
@@ -570,8 +572,8 @@ def test_scopes_that_an_event_joins_are_warned_of_and_count_together():
         "WARNING: The scopes 'wbe', 'web' were shown the same event, Reboot A, so Azure takes them for one ('wbe' is web3; 'web' is web1, "
         "web2)."
     )
-    assert run.event("A")["turn"] == "turn" and run.event("B")["turn"] == "waits"
-    assert "of the 3 machines of group wbe and web, one scope by an event at most 1" in run.event("B")["turn_words"]
+    assert run.event("A").turn.state == "turn" and run.event("B").turn.state == "waits"
+    assert "of the 3 machines of group wbe and web, one scope by an event at most 1" in run.event("B").turn.words
 
 
 def test_machines_that_an_event_makes_one_scope_are_nothing_to_warn_of():
@@ -587,10 +589,10 @@ def test_who_joins_a_group_by_an_event_does_not_enlarge_it():
     run = Run("web1", "web2", "web3", Machine("web4", declared=False), max_unavailable="50%")
     run.tick(2)
     run["web3"].down = NO_ROUTE
-    run.until(lambda: run.record["hosts"]["web3"]["lost"])
+    run.until(lambda: run.record.hosts["web3"].lost)
     run.show(event("A", ["vm1", "vm4"], type="Freeze"), event("B", ["vm2"]))
     run.tick(12)
-    assert run.record["hosts"]["web4"]["scope"] == "web", "both were shown the same event"
+    assert run.record.hosts["web4"].scope == "web", "both were shown the same event"
     assert run.approvals("A") == run.approvals("B") == [] and run.marked() == []
 
 
@@ -612,17 +614,17 @@ def test_a_round_does_not_end_with_an_event_that_is_left_for_later():
         for name in ("web2", "web3"):
             run[name].mark = mark("other", ["A"], until=1500.0 + number)
         run.tick()
-    assert run.event()["turn"] == "later" and not run.record["finished"] and run.record["rounds_done"] == 0
+    assert run.event().turn.state == "later" and not run.record.finished and run.record.rounds_done == 0
     run.until(lambda: run.prepared("web2", "web3"))
     run.show()
-    run.until(lambda: run.record["finished"])
-    assert run.record["rounds_done"] == 1
+    run.until(lambda: run.record.finished)
+    assert run.record.rounds_done == 1
 
 
 def test_a_run_that_ends_before_an_event_has_to_be_prepared_for_says_so():
     run = Run(policy=rules("prepare"), wait_timeout=60.0)
     run.show(event(not_before=2000.0))
-    run.until(lambda: run.record["finished"])
+    run.until(lambda: run.record.finished)
     (words,) = run.result["notes"]
     assert words.startswith("Reboot A (web1) is not over: it was too early to prepare web1 for it.")
     assert run.problems == []

@@ -39,19 +39,17 @@ def shown(*events, policy=None, machines=(), **options):
 
 
 def waits(run, key="A"):
-    return run.event(key)["turn_words"]
+    return run.event(key).turn.words
 
 
 def test_an_event_waits_until_its_hours_open():
     run = shown()
-    assert (run.event()["turn"], run.marked()) == ("waits", [])
+    assert (run.event().turn.state, run.marked()) == ("waits", [])
     assert waits(run).startswith("it waits for its hours (01:00-05:00 UTC): they open Thu 01:00 UTC, in 59 min")
-    before = run.record["ticks"]
+    before = run.record.ticks
     run.until(run.marked)
     assert HOUR <= run.at < HOUR + 10, "as soon as they open"
-    assert run.record["ticks"] - before < HOUR / 60, (
-        "while it only waits for its hours nobody is called every few seconds"
-    )
+    assert run.record.ticks - before < HOUR / 60, "while it only waits for its hours nobody is called every few seconds"
     run.until(run.sent)
     assert run.at < HOUR + 60
     run.show()
@@ -65,7 +63,7 @@ def test_what_a_watcher_has_prepared_takes_out_no_other_machine_of_the_event_ear
     run["web1"].mark = mark("watcher", ["A"], kind="watcher")
     run.show(event("A", ["vm1", "vm2"], not_before=1800.0))
     run.tick(10)
-    assert run.event()["turn"] == "waits" and run.goes("web2") == []
+    assert run.event().turn.state == "waits" and run.goes("web2") == []
     run.until(lambda: run.prepared("web2"))
     assert 1500 <= run.at < 1600 and not run.sent("A")
 
@@ -77,10 +75,10 @@ def test_what_can_not_wait_is_prepared_in_time_and_starts_by_itself():
     )
     run.until(run.marked)
     assert 1500 <= run.at < 1500 + 10, "hours forbid what is early only"
-    assert run.record["ticks"] < 30
+    assert run.record.ticks < 30
     run.until(lambda: run.prepared("web1"))
     run.until(lambda: run.at >= 1790)
-    assert run.event()["turn"] == "turn" and run.approvals() == []
+    assert run.event().turn.state == "turn" and run.approvals() == []
     assert waits(run) == "its hours (05:00-06:00 UTC) are not open: it is not approved and starts by itself"
     run.show(started(event()))
     run.tick(3)
@@ -96,13 +94,13 @@ def test_that_a_machine_is_silent_when_it_starts_by_itself_is_no_reason_why_it_w
     run.until(lambda: run.at > 895)
     run["web1"].down = NO_ROUTE  # its own freeze has begun
     run.tick(1)
-    assert "can't be reached" in run.event()["hold"]
+    assert "can't be reached" in run.event().against.hold
     run.show(started(freeze))
     run.tick(2)
     run["web1"].down = ""
     run.show()
     run.to_end()
-    assert run.problems == [] and run.event()["outcome"] == "completed"
+    assert run.problems == [] and run.event().tracked.outcome == "completed"
 
 
 @pytest.mark.parametrize("within, steps", [(3600.0, 30.0), (60.0, 30.0), (3600.0, 400.0)])
@@ -114,7 +112,7 @@ def test_hours_that_open_after_it_had_to_be_prepared(within, steps):
     # what its margin, its step, and a few seconds need, or what is not early by the option
     due = HOUR + 40 - max(60 + steps + 4 + 15, min(within, 300))
     run.until(run.marked)
-    assert due <= run.at < due + 10 and run.record["ticks"] < 40, "a long look ends when it is due"
+    assert due <= run.at < due + 10 and run.record.ticks < 40, "a long look ends when it is due"
     run.until(lambda: run.prepared("web1"))
     assert run.at < HOUR - 15 and run.approvals() == []
     run.until(run.sent)
@@ -126,7 +124,7 @@ def test_outside_of_its_hours_it_waits_for_room_in_its_group():
     run = shown(one, other, policy=rule(hours="05:00-06:00"), max_unavailable=1)
     run.until(run.marked)
     run.until(lambda: run.at > 760)
-    assert (run.marked(), run.event("B")["turn"], run.event("B")["resumes"]) == (["web1"], "waits", None)
+    assert (run.marked(), run.event("B").turn.state, run.event("B").turn.resumes) == (["web1"], "waits", None)
     run.until(lambda: "web2" in run.marked())
     assert 1001 - 60 - 34 - 15 <= run.at < 1001 - 60 - 34
 
@@ -187,9 +185,9 @@ def test_an_approval_whose_answer_was_lost_is_not_sent_again_once_they_are_close
     run["web1"].lost_approvals = run["web2"].lost_approvals = 100
     run.until(run.approvals)
     run.until(lambda: run.at > 90)
-    count = run.event()["approval"]["tries"]["count"]
+    count = run.event().approval.tries.times
     run.until(lambda: run.at > 150)
-    assert run.event()["approval"]["tries"]["count"] == count and not run.sent()
+    assert run.event().approval.tries.times == count and not run.sent()
 
 
 def test_an_approval_that_was_accepted_is_not_sent_again_once_they_are_closed():
@@ -212,7 +210,7 @@ def test_all_of_its_machines_must_be_within_their_hours():
     one.options = {"policy": rule(hours="00:00-01:30")}
     other.options = {"policy": rule(hours="01:00-02:00", zone="UTC")}
     run = shown(event(resources=["vm1", "vm2"], not_before=2 * HOUR), machines=(one, other, "web3"))
-    assert run.event()["turn"] == "waits"
+    assert run.event().turn.state == "waits"
     assert "(00:00-01:30 UTC for web1, 01:00-02:00 UTC for web2): they open Thu 01:00 UTC" in waits(run)
     run.until(run.sent)
     assert HOUR <= run.at < HOUR + 60
@@ -259,7 +257,7 @@ def test_an_approval_without_preparation_that_can_not_wait():
 
 def test_who_only_prepares_waits_for_his_hours_too():
     run = shown(policy=rule("prepare", hours="01:00-05:00"), prepare_before=2.5 * HOUR)
-    assert run.event()["turn"] == "waits" and run.marked() == []
+    assert run.event().turn.state == "waits" and run.marked() == []
     run.until(lambda: run.prepared("web1"))
     assert HOUR <= run.at < HOUR + 60
     assert waits(run) == "" and run.approvals() == []
@@ -269,12 +267,12 @@ def test_who_only_prepares_and_is_due_is_not_said_to_be_unapproved():
     run = shown(event(not_before=900.0), policy=rule("prepare", hours="05:00-06:00"))
     run.until(lambda: run.prepared("web1"))
     assert "not approved" not in waits(run)
-    assert not run.event()["shut"]
+    assert not run.event().turn.shut
 
 
 def test_one_that_is_left_for_later_stays_so():
     run = shown(policy=rule("prepare", hours="01:00-05:00"), prepare_before=600.0)
-    assert run.event()["turn"] == "later"
+    assert run.event().turn.state == "later"
 
 
 def test_one_that_waits_for_its_hours_is_overtaken():
@@ -285,7 +283,7 @@ def test_one_that_waits_for_its_hours_is_overtaken():
         policy=nights,
         max_unavailable=1,
     )
-    assert (run.event("A")["turn"], run.event("B")["turn"]) == ("waits", "turn")
+    assert (run.event("A").turn.state, run.event("B").turn.state) == ("waits", "turn")
 
 
 def test_capacity_holds_within_the_hours():
@@ -298,8 +296,8 @@ def test_capacity_holds_within_the_hours():
 
 def test_what_is_too_large_has_no_hours():
     run = shown(event(resources=["vm1", "vm2"], not_before=2 * HOUR), max_unavailable=1)
-    assert (run.event()["turn"], run.event()["too_large"]) == ("waits", True)
-    assert "never approved early" in waits(run) and not run.event()["shut"]
+    assert (run.event().turn.state, run.event().turn.too_large) == ("waits", True)
+    assert "never approved early" in waits(run) and not run.event().turn.shut
 
 
 def test_one_that_is_cancelled_while_it_waits():
@@ -307,8 +305,8 @@ def test_one_that_is_cancelled_while_it_waits():
     run.tick(3)
     run.show()
     run.to_end()
-    assert run.event()["outcome"] == "cancelled"
-    assert (run.problems, run.marked(), run.record["rounds_done"]) == ([], [], 1)
+    assert run.event().tracked.outcome == "cancelled"
+    assert (run.problems, run.marked(), run.record.rounds_done) == ([], [], 1)
 
 
 def test_check_mode_says_what_it_waits_for():

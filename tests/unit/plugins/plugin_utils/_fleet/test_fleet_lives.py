@@ -33,5 +33,5 @@ def test_another_outage_stops_what_the_one_before_is_undoing(name, is_new):
     polled = Polled(case.get("settings", {}), 1000.0)
     for one in case["polls"]:
         polled.poll(one)
-    asked = polled.record["todo"]["calls"]["web1"]["requests"]
+    asked = polled.record.todo.calls["web1"]["requests"]
     assert [one["replace_outage"] for one in asked if one["do"] == "go"] == [is_new]

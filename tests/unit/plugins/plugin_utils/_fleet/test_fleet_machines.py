@@ -79,9 +79,9 @@ def test_one_that_an_event_took_down_in_service_is_called_again():
     run["web2"].down = NO_ROUTE
     run.tick(3)
     run.show()
-    run.until(lambda: run.event()["gone"] is not None)
+    run.until(lambda: run.event().gone is not None)
     run["web2"].down, since = "", run.at
-    run.until(lambda: not run.record["hosts"]["web2"]["lost"])
+    run.until(lambda: not run.record.hosts["web2"].lost)
     assert run.at - since < 70
 
 
@@ -121,9 +121,9 @@ def test_a_machine_that_never_saw_its_events_is_said_though_its_last_call_was_lo
     run["web2"].blind = "403"
     run.tick(10)
     run["web2"].down = NO_ROUTE
-    run.until(lambda: run.record["hosts"]["web2"]["lost"])
+    run.until(lambda: run.record.hosts["web2"].lost)
     assert run.problems == ["web2 can't see its scheduled events: 403"]
-    run.until(lambda: run.record["hosts"]["web2"]["failures"] > 1)
+    run.until(lambda: run.record.hosts["web2"].in_vain.failures > 1)
     (said,) = run.problems
     assert said.startswith("web2 has not answered since ") and said.endswith(NO_ROUTE)
 
@@ -139,7 +139,7 @@ def test_a_machine_that_was_lost_when_its_preparation_began_is_named():
     run = Run(*lone("web1"), event_timeout=100.0)
     run.tick()
     run.show(event("A", ["vm1"], not_before=run.at + 400))
-    run.until(lambda: "go" in str(run.record["todo"]["calls"]))
+    run.until(lambda: "go" in str(run.record.todo.calls))
     run["web1"].down = NO_ROUTE
     run.to_end()
     assert any("its preparation may have begun" in problem for problem in run.problems)
@@ -151,9 +151,9 @@ def test_a_started_event_is_watched_from_its_start_on():
     run.show(event("A", ["vm1"], not_before=run.at + 400))
     run.until(lambda: run.sent("A"))
     run.show(event("A", ["vm1"], status="Started"))
-    run.until(lambda: run.event("A")["started"] is not None)
+    run.until(lambda: run.event("A").started is not None)
     started = run.at
-    run.until(lambda: run.event("A")["closed"])
+    run.until(lambda: run.event("A").closed)
     assert run.at - started < 150
     run.to_end()
     assert any("was not known to be over 100 s after its start" in problem for problem in run.problems)
@@ -215,7 +215,7 @@ def test_a_machine_that_says_another_ones_placement_group_joins_no_scope_of_the_
     run = Run(Machine("web1", scope="web"), Machine("evil", scope="", declared=False))
     run["web1"].group = run["evil"].group = "group"
     run.tick(2)
-    assert [machine["scope"] for machine in run.record["hosts"].values()] == ["web", "placement group group"]
+    assert [machine.scope for machine in run.record.hosts.values()] == ["web", "placement group group"]
 
 
 def test_a_machine_that_was_drained_before_another_one_claimed_its_name_is_a_problem():
@@ -224,7 +224,7 @@ def test_a_machine_that_was_drained_before_another_one_claimed_its_name_is_a_pro
     run.show(event("A", ["vm1"], not_before=run.at + 400))
     run.until(lambda: run["web1"].mark)
     run["web2"].name, run["web2"].nameless = "vm1", False
-    run.until(lambda: run.record["hosts"]["web1"]["aside"])
+    run.until(lambda: run.record.hosts["web1"].aside)
     run.show()
     run.to_end()
     assert any("web1 is not back in service" in problem for problem in run.problems)
@@ -267,14 +267,14 @@ def started_while_nameless(*resources):
     run.show(started(event("A", resources)))
     run.tick(2)
     run.show()
-    return run.until(lambda: run.event()["gone"] is not None)
+    return run.until(lambda: run.event().gone is not None)
 
 
 def test_an_event_that_started_before_a_name_was_known_is_a_problem():
     run = started_while_nameless("vm1")
     assert any("may affect web1: the name of the VM is not known" in problem for problem in run.problems)
     run["web1"].nameless = False
-    run.until(lambda: run.record["hosts"]["web1"]["resource_name"])
+    run.until(lambda: run.record.hosts["web1"].name)
     assert run.problems == ["Reboot A (vm1) reached web1 unprepared: the name of the VM was not known in time."]
 
 
@@ -286,9 +286,9 @@ def test_what_affects_others_too_may_have_reached_one_without_a_name():
 def test_who_was_reached_without_a_name_stays_a_problem_when_the_event_is_scheduled_again():
     run = started_while_nameless("vm1")
     run["web1"].nameless = False
-    run.until(lambda: run.record["hosts"]["web1"]["resource_name"])
+    run.until(lambda: run.record.hosts["web1"].name)
     run.show(event("A", ["vm1"], not_before=run.at + 900))
-    run.until(lambda: run.event()["started"] is None)
+    run.until(lambda: run.event().started is None)
     run.tick(2)
     assert "Reboot A (vm1) reached web1 unprepared: the name of the VM was not known in time." in run.problems
 
@@ -297,7 +297,7 @@ def test_a_name_that_is_learned_takes_back_what_may_have_been():
     run = started_while_nameless("vm9")
     assert any("may affect web1" in problem for problem in run.problems)
     run["web1"].nameless = False
-    run.until(lambda: run.record["hosts"]["web1"]["resource_name"])
+    run.until(lambda: run.record.hosts["web1"].name)
     assert run.problems == []
 
 
@@ -309,9 +309,9 @@ def test_a_machine_whose_name_came_late_was_not_to_be_prepared_by_its_own_policy
     run.show(started(event("A", ["vm1"])))
     run.tick(2)
     run.show()
-    run.until(lambda: run.event()["gone"] is not None)
+    run.until(lambda: run.event().gone is not None)
     web1.nameless = False
-    run.until(lambda: run.record["hosts"]["web1"]["resource_name"])
+    run.until(lambda: run.record.hosts["web1"].name)
     assert run.problems == []
 
 
@@ -340,13 +340,13 @@ def test_nobody_is_asked_to_bring_back_what_is_being_taken_away(kind, asks):
     run.tick()
     shown = event("A", ["vm1"], type=kind, not_before=run.at + 300)
     run.show(shown)
-    run.until(lambda: "go" in str(run.record["todo"]["calls"].get("web1")))
+    run.until(lambda: "go" in str(run.record.todo.calls.get("web1")))
     web1.down = NO_ROUTE  # what it is asked next may have reached it
     run.tick()
     run.show(started(shown))
-    run.until(lambda: run.event()["started"] is not None)
+    run.until(lambda: run.event().started is not None)
     run.tick(2)
-    assert run.record["hosts"]["web1"]["begun"] is not None
+    assert run.record.hosts["web1"].begun is not None
     said = [problem for problem in run.problems if "its preparation may have begun" in problem]
     assert bool(said) is asks
 
@@ -366,7 +366,7 @@ def test_a_machine_that_a_reboot_put_back_was_not_prepared_when_it_is_deleted():
     run.show(event("B", ["vm1"], type="Terminate", not_before=run.at + 120))
     run.tick(5)
     web2.down = NO_ROUTE
-    run.until(lambda: run.event("B")["closed"] != "")
+    run.until(lambda: run.event("B").closed != "")
     assert any("web1 was not prepared for Terminate B" in problem for problem in run.problems)
 
 
@@ -398,7 +398,7 @@ def test_a_failed_preparation_that_can_not_be_undone_in_time_is_said_to_stay_out
     run["web1"].fails = "nginx did not stop"
     run.tick()
     run.show(event("A", ["vm1"], not_before=run.at + notice))
-    run.until(lambda: "A" in run.record["events"] and run.event()["failed"])
+    run.until(lambda: "A" in run.record.events and run.event().failed)
     run.tick(5)
     lines = [line for line in run.result["timeline"] if "no time to undo" in line]
     assert len(lines) == (1 if said else 0)
@@ -418,7 +418,7 @@ def given_up_and_out_for_another(second_type):
     deletion = event("A", ["vm1"], type="Terminate", not_before=run.at + 300)
     web1.fails = "nginx did not stop"
     run.show(deletion)
-    run.tick(2).until(lambda: run.event()["closed"] != "")
+    run.tick(2).until(lambda: run.event().closed != "")
     web1.fails = ""
     second = event("B", ["vm1"], type=second_type, not_before=run.at + 60)
     run.show(deletion, second)
@@ -432,12 +432,12 @@ def test_what_was_given_up_is_watched_again_when_it_comes_over_a_machine_that_is
     run.tick(2)
     run["web1"].down = NO_ROUTE
     run.show(deletion)
-    run.until(lambda: run.event("B")["gone"] is not None)
+    run.until(lambda: run.event("B").gone is not None)
     run.show(started(deletion))
-    run.until(lambda: run.event("A")["started"] is not None)
+    run.until(lambda: run.event("A").started is not None)
     run.show()
     run.to_end()
-    assert run.event("A")["outcome"] == "completed"
+    assert run.event("A").tracked.outcome == "completed"
     assert not any("had the mark" in problem for problem in run.problems)
 
 
@@ -502,7 +502,7 @@ def test_what_is_found_in_an_approval_s_answer_is_prepared_at_once():
     run = Run()
     run.tick()
     run.show(event("A", ["vm1"]))
-    run.until(lambda: run.record["todo"]["calls"] and "approve" in str(run.record["todo"]["calls"]))
+    run.until(lambda: run.record.todo.calls and "approve" in str(run.record.todo.calls))
     run.show(event("A", ["vm1"]), event("B", ["vm3"], not_before=run.at + 200))
     run.tick(2)
     assert run["web3"].mark is not None
@@ -516,7 +516,7 @@ def test_three_events_take_turns():
         run.tick()
         assert len(run.marked()) <= 1
         sent = [key for key in "ABC" if run.sent(key)]
-        gone = [key for key in sent if run.event(key)["approval"]["at"] < run.at - 30]
+        gone = [key for key in sent if run.event(key).approval.at < run.at - 30]
         left = [event(key, [f"vm{number}"], not_before=3000) for number, key in enumerate("ABC", 1) if key not in gone]
         run.show(*left)
     assert all(run.sent(key) for key in "ABC")
@@ -531,7 +531,7 @@ def test_one_that_can_not_be_reached_counts_as_out():
     run.tick()
     run.show(event("A", ["vm1"]), to=["web1", "web2"])
     run.tick(10)
-    assert run.marked() == [] and "web3 can't be reached" in run.event()["turn_words"]
+    assert run.marked() == [] and "web3 can't be reached" in run.event().turn.words
     run["web3"].down = ""
     run.until(lambda: run.sent("A"))
 
@@ -580,7 +580,7 @@ def test_what_is_far_away_and_not_to_be_approved_waits_without_haste():
     run.tick()
     run.show(event("A", ["vm1"], not_before=10000))
     run.tick(3)
-    assert run.record["todo"]["idle"] and run.marked() == []
+    assert run.record.todo.idle and run.marked() == []
     run.until(lambda: run["web1"].mark is not None)
     assert 9390 < run.at < 9450
 
@@ -594,7 +594,7 @@ def test_started_text_says_whose_approval_it_was():
     run.show(started(event("A", ["vm1"])))
     for machine in run.machines.values():
         machine.lost_approvals = 0
-    run.until(lambda: run.event()["started"] is not None)
+    run.until(lambda: run.event().started is not None)
     assert "perhaps by an approval of this run that was not answered" in run.timeline
     run.show()
     run.to_end()
@@ -610,8 +610,8 @@ def test_an_approval_that_azure_has_refused_is_none_by_which_it_may_have_started
     run.show(event("A", ["vm1"], not_before=300))
     run.until(lambda: run.at > 305)
     run.show(started(event("A", ["vm1"])))
-    run.until(lambda: run.event()["started"] is not None)
-    assert run.event()["approval"]["tries"]["count"] > 10 and "(not by an approval of this run)" in run.timeline
+    run.until(lambda: run.event().started is not None)
+    assert run.event().approval.tries.times > 10 and "(not by an approval of this run)" in run.timeline
     run.show()
     run.to_end()
     (problem,) = run.problems
@@ -625,8 +625,8 @@ def test_an_approval_whose_answer_does_not_tell_may_have_been_taken(answer):
         machine.approve = lambda request, call, at: dict(answer)
     run.tick()
     run.show(event("A", ["vm1"]))
-    run.until(lambda: "A" in run.record["events"] and run.event()["approval"]["tries"]["count"] > 0)
-    assert run.event()["approval"]["maybe"] and not run.event()["approval"]["sent"]
+    run.until(lambda: "A" in run.record.events and run.event().approval.tries.times > 0)
+    assert run.event().approval.maybe and not run.event().approval.sent
 
 
 # ---- hosts that leave the play ----
@@ -644,7 +644,7 @@ def test_who_has_left_the_play_is_not_waited_for(scope):
     run["web1"].answer = lambda call, at: dict(LEFT)
     run.tick(2)
     run.show()
-    run.until(lambda: run.record["finished"], most=20)
+    run.until(lambda: run.record.finished, most=20)
     assert any("web1 had the mark" in said and "left the play" in said for said in run.problems)
 
 
@@ -653,9 +653,9 @@ def test_what_only_who_has_left_the_play_was_shown_is_not_waited_for():
     run = Run("web1", "web2", event_timeout=3600.0)
     run.tick()
     run.show(event("A", ["vm1"]), to=["web1"])
-    run.until(lambda: "A" in run.record["events"])
+    run.until(lambda: "A" in run.record.events)
     run["web1"].answer = lambda call, at: dict(LEFT)
-    run.until(lambda: run.record["finished"], most=20)
+    run.until(lambda: run.record.finished, most=20)
     assert any("web1" in said for said in run.problems)
 
 
@@ -663,17 +663,17 @@ def test_what_only_who_has_left_the_play_was_shown_is_watched_again_when_another
     run = Run("web1", "web2", rounds=0)
     run.tick()
     run.show(event("A", ["vm1"]), to=["web1"])
-    run.until(lambda: "A" in run.record["events"])
+    run.until(lambda: "A" in run.record.events)
     run["web1"].answer = lambda call, at: dict(LEFT)
-    run.until(lambda: run.event()["closed"])
+    run.until(lambda: run.event().closed)
     run.show(event("A", ["vm1"]), to=["web2"])
-    run.until(lambda: not run.event()["closed"])
+    run.until(lambda: not run.event().closed)
     run.show()
-    run.until(lambda: run.event()["gone"] is not None)
+    run.until(lambda: run.event().gone is not None)
 
 
 def test_who_leaves_the_play_before_he_was_heard_of_holds_nothing_up():
     run = Run("web1", "web2", wait_timeout=0.0)
     run["web1"].answer = lambda call, at: dict(LEFT)
-    run.until(lambda: run.record["finished"], most=2)
+    run.until(lambda: run.record.finished, most=2)
     assert any("web1 could not be asked" in said for said in run.problems)

@@ -14,6 +14,7 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_ut
     Run,
     event,
     mark,
+    put,
     rules,
     started,
 )
@@ -64,13 +65,14 @@ def test_what_a_mark_said_before_another_event_may_have_hit_its_machine_does_not
     run.show(event("A", ["vm1"]), event("B", ["vm1"]))
     run.until(lambda: run.prepared("web1"))
     run.tick(2)
-    machine, hit = run.record["hosts"]["web1"], run.event("A")
-    said = machine["mark_at"]
-    assert is_prepared(run.record, machine, "B", said + 2)
-    hit.update({"approval": {**hit["approval"], "at": said + 1}} if how == "approved" else {"started": said + 1})
-    assert not is_prepared(run.record, machine, "B", said + 2)
-    machine["mark_at"] = said + 1.5
-    assert is_prepared(run.record, machine, "B", said + 2)
+    machine, hit = run.record.hosts["web1"], run.event("A")
+    said = machine.said.at
+    run.record.at = said + 2
+    assert is_prepared(run.record, machine, "B")
+    put(hit, **{"approved": {"approval__at": said + 1}, "started": {"tracked__started": said + 1}}[how])
+    assert not is_prepared(run.record, machine, "B")
+    put(machine, said__at=said + 1.5)
+    assert is_prepared(run.record, machine, "B")
 
 
 def test_what_was_brought_back_is_prepared_anew():
@@ -81,7 +83,7 @@ def test_what_was_brought_back_is_prepared_anew():
     run.show(event("A", ["vm1"]))
     run.until(lambda: run.sent("A"))
     run.show()
-    run.until(lambda: run.event()["gone"] is not None)
+    run.until(lambda: run.event().gone is not None)
     run.tick(2)
     run.show(event("B", ["vm1", "vm2"], not_before=2000))
     run.until(lambda: run.sent("B"))
@@ -110,12 +112,12 @@ def away_until(left, second, **more):
     run.until(run.sent)
     run["web1"].down = NO_ROUTE
     run.show(started(event("A", ["vm1"])), second)
-    run.until(lambda: "B" in run.record["events"] and run.event("A")["started"] is not None)
+    run.until(lambda: "B" in run.record.events and run.event("A").started is not None)
     run.show(second)
-    run.until(lambda: run.event("A")["gone"] is not None)
+    run.until(lambda: run.event("A").gone is not None)
     run.until(lambda: second["starts"] - run.at < left)
     run["web1"].down = ""
-    return run.until(lambda: not run.record["hosts"]["web1"]["lost"])
+    return run.until(lambda: not run.record.hosts["web1"].lost)
 
 
 def test_an_event_joins_whose_margin_has_begun_while_the_machine_was_away():
@@ -124,7 +126,7 @@ def test_an_event_joins_whose_margin_has_begun_while_the_machine_was_away():
     run.until(lambda: "B" in run["web1"].mark["events"], most=6)
     assert run.at < 500 and "recovered" not in run.goes("web1")
     run.show(started(second))
-    run.until(lambda: run.event("B")["started"] is not None)
+    run.until(lambda: run.event("B").started is not None)
     run.show()
     run.to_end()
     assert run.marked() == [] and run.problems == []
@@ -135,7 +137,7 @@ def test_one_that_would_not_be_back_before_its_next_event_stays_out():
     run = away_until(55.0, second, fails="nginx did not stop")
     assert run.at < 495
     run.until(lambda: run.at > 510)
-    assert (run.marked(), run.goes("web1", since=400.0), run.record["finished"]) == (["web1"], [], False)
+    assert (run.marked(), run.goes("web1", since=400.0), run.record.finished) == (["web1"], [], False)
     run.show(started(second))
     run.tick(5)
     assert run.marked() == ["web1"]
@@ -160,10 +162,10 @@ def test_a_machine_without_a_mark_is_never_recovered():
 def test_recovery_looks_first():
     run = two_prepared(event_timeout=300.0)
     run.show(started(event("A", ["vm1", "vm2"])))
-    run.until(lambda: run.event()["started"] is not None)
+    run.until(lambda: run.event().started is not None)
     run["web1"].down = NO_ROUTE
     run.show(to=["web2", "web3"])
-    run.until(lambda: run.event()["gone"] is not None)
+    run.until(lambda: run.event().gone is not None)
     run.tick(3)
     run["web1"].down = ""
     run.tick(20)
@@ -177,10 +179,10 @@ def test_a_look_that_is_old_when_its_tick_ends_brings_nothing_back():
     run = two_prepared()
     run.show()
     run.tick(3, seconds=45.0)  # the first two count once: nobody has looked in between
-    assert run.event()["gone"] is not None
-    assert [request["do"] for request in run.record["todo"]["calls"]["web1"]["requests"]] == ["look"]
+    assert run.event().gone is not None
+    assert [request["do"] for request in run.record.todo.calls["web1"]["requests"]] == ["look"]
     run.tick()
-    assert [request["do"] for request in run.record["todo"]["calls"]["web1"]["requests"]] == ["go", "look"]
+    assert [request["do"] for request in run.record.todo.calls["web1"]["requests"]] == ["go", "look"]
 
 
 def test_while_all_ticks_are_long_a_machine_is_brought_back_all_the_same():
@@ -193,7 +195,7 @@ def test_while_all_ticks_are_long_a_machine_is_brought_back_all_the_same():
 def test_one_that_can_not_look_is_brought_back_all_the_same():
     run = two_prepared()
     run.show(started(event("A", ["vm1", "vm2"])))
-    run.until(lambda: run.event()["started"] is not None)
+    run.until(lambda: run.event().started is not None)
     run["web1"].blind = "403"
     run.show()
     run.to_end()
@@ -272,7 +274,7 @@ def test_nor_does_one_document_in_a_tick_that_lasts_for_long(seconds):
     run["web1"].mark = mark("r0", ["A"], until=0.0)
     run["web2"].down = NO_ROUTE
     run.tick(seconds=seconds)  # a hiccup: its document lacks what it was drained for
-    assert [one["do"] for one in run.record["todo"]["calls"]["web1"]["requests"]] == ["look"]
+    assert [one["do"] for one in run.record.todo.calls["web1"]["requests"]] == ["look"]
     run.show(started(event("A", ["vm1"])))
     run.tick(20, seconds=seconds)
     assert run.goes("web1") == []
@@ -324,7 +326,7 @@ def test_a_mark_s_number_is_outdone():
     run = Run()
     run["web1"].mark = dict(mark("r0", ["A"], until=10.0), number=500)
     run.tick(2)
-    assert run.record["todo"]["calls"]["web1"]["number"] > 500
+    assert run.record.todo.calls["web1"]["number"] > 500
 
 
 # ---- a preparation that failed ----
@@ -347,7 +349,7 @@ def test_no_machine_is_put_into_service_under_its_event():
     run["web2"].fails, run["web2"].seconds, run["web1"].seconds = "late", 60.0, 60.0
     run.tick()
     run.show(event("A", ["vm1", "vm2"], not_before=run.at + 100))
-    run.until(lambda: run.event()["failed"] if "A" in run.record["events"] else False)
+    run.until(lambda: run.event().failed if "A" in run.record.events else False)
     run.show(started(event("A", ["vm1", "vm2"])))
     run.tick(10)
     assert run["web1"].mark is not None and run["web2"].mark is not None
@@ -361,7 +363,7 @@ def test_one_that_was_lost_looks_before_it_is_put_back():
     run["web2"].fails = "nginx did not stop"
     run.tick()
     run.show(event("A", ["vm1", "vm2"]))
-    run.until(lambda: run.event()["failed"] if "A" in run.record["events"] else False)
+    run.until(lambda: run.event().failed if "A" in run.record.events else False)
     since = run.at
     run["web1"].down = NO_ROUTE
     run.tick()
@@ -380,7 +382,7 @@ def test_one_that_can_not_look_is_not_put_back_for_a_failure():
     run.until(lambda: run["web1"].mark and run["web2"].mark)
     for host in ("web1", "web2", "web3"):  # it may start meanwhile
         run[host].blind = "the service can't be reached"
-    run.until(lambda: run.event()["failed"])
+    run.until(lambda: run.event().failed)
     since = run.at
     run.tick(5)
     assert run.at - since < 60 and "recovered" not in run.goes("web1") + run.goes("web2")
@@ -394,7 +396,7 @@ def test_undoing_that_does_not_fit_waits_until_it_is_over():
     run["web2"].fails = "late"
     run.tick()
     run.show(event("A", ["vm1", "vm2"], not_before=run.at + 200))
-    run.until(lambda: run.event()["failed"] if "A" in run.record["events"] else False)
+    run.until(lambda: run.event().failed if "A" in run.record.events else False)
     run.tick(5)
     assert "recovered" not in run.goes("web1") + run.goes("web2")
     run.show()
@@ -407,7 +409,7 @@ def test_hold_keeps_them_prepared_until_it_is_over():
     run["web2"].fails = "nginx did not stop"
     run.tick()
     run.show(event("A", ["vm1", "vm2"]))
-    run.until(lambda: run.event()["failed"] if "A" in run.record["events"] else False)
+    run.until(lambda: run.event().failed if "A" in run.record.events else False)
     run.tick(10)
     assert run.marked() == ["web1", "web2"]
     run.show()
@@ -424,7 +426,7 @@ def test_a_cancelled_event_stops_its_preparation():
     run["web1"].seconds = 10.0
     run.show()
     run.until(lambda: not run.marked(), most=20)
-    assert run.event()["outcome"] == "cancelled"
+    assert run.event().tracked.outcome == "cancelled"
 
 
 # ---- recovery that fails, or comes late ----
@@ -437,7 +439,7 @@ def test_a_recovery_that_failed_is_tried_again():
     run.until(lambda: run.prepared("web1"))
     run["web1"].stuck = "the service does not start"
     run.show()
-    run.until(lambda: run.event()["recovered"])
+    run.until(lambda: run.event().recovered)
     assert any("web1 is not back in service: the service does not start" in problem for problem in run.problems)
     run["web1"].stuck = ""
     run.to_end()
@@ -451,7 +453,7 @@ def test_a_machine_that_stays_down_holds_up_nobody():
     run.show(event("A", ["vm1", "vm2", "vm3"]))
     run.until(lambda: run.sent("A"))
     run.show(started(event("A", ["vm1", "vm2", "vm3"])))
-    run.until(lambda: run.event()["started"] is not None)
+    run.until(lambda: run.event().started is not None)
     run["web3"].down = NO_ROUTE
     run.show()
     run.until(lambda: run["web1"].mark is None and run["web2"].mark is None, most=20)
@@ -579,12 +581,12 @@ def test_a_crash_before_an_event_that_reboots_nobody_leaves_the_machine_unprepar
     assert not any("unprepared" in problem for problem in run.problems)
     restart(run["web1"])
     run["web1"].down, run["web1"].booted = "", at + rebooted
-    run.until(lambda: not run.record["hosts"]["web1"]["lost"])
+    run.until(lambda: not run.record.hosts["web1"].lost)
     words = "reached web1 unprepared: web1 was rebooted after it had been prepared, and its steps were not done again"
     assert [words in problem for problem in run.problems if "unprepared" in problem] == [True] * is_unprepared
     run.show()
     run.to_end()
-    assert run.event()["recovered"]["web1"]["ok"]
+    assert run.event().recovered["web1"].ok
 
 
 def test_what_waits_for_a_person_is_prepared_again_before_it_is_approved():
@@ -640,7 +642,7 @@ def test_prepared_before_a_start_does_not_count_for_the_event_after_it():
     run.show(started(reboot))
     run.tick(3)
     run.show(other)
-    run.until(lambda: run.event()["gone"] is not None)
+    run.until(lambda: run.event().gone is not None)
     restart(run["web1"])
     run["web1"].down = ""
     run.until(lambda: run["web1"].mark["phase"] == "preparing")
@@ -714,7 +716,7 @@ def test_a_mark_that_is_lost_with_the_disk_is_put_back_from_the_record_and_undon
     run.show()
     run.to_end()
     assert run["web1"].mark is None
-    assert run.event()["recovered"]["web1"]["ok"] and run.problems == []
+    assert run.event().recovered["web1"].ok and run.problems == []
     assert any("lost its mark with its disk" in said and "enable web1 at lb1" in said for said in run.notes)
 
 
@@ -742,12 +744,12 @@ def test_a_disk_that_is_lost_while_the_event_is_over_already_is_no_recovery():
     run.tick(2)
     run["web1"].down = NO_ROUTE
     run.show()
-    run.until(lambda: run.event()["gone"] is not None)
+    run.until(lambda: run.event().gone is not None)
     run["web1"].loses_its_disk()
     run["web1"].down = ""
     run.until(lambda: run["web1"].mark is not None)
     run.to_end()
-    assert run["web1"].mark is None and run.event()["recovered"]["web1"]["ok"]
+    assert run["web1"].mark is None and run.event().recovered["web1"].ok
 
 
 def test_a_machine_that_lost_its_disk_before_the_event_is_not_prepared():

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.result import LASTS, news
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.news import LASTS, news
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._fleet.keeping import Keeping
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._fleet.runs import (
     Machine,
@@ -47,7 +47,7 @@ def test_a_whole_run():
     run.show(reboot)
     run.until(run.sent)
     run.show(started(reboot))
-    run.until(lambda: run.event()["started"] is not None)
+    run.until(lambda: run.event().started is not None)
     run.show()
     run.to_end()
     assert run.words() == ["waits", "shown", "planned", "prepared", "approved", "started", "gone", "recovered"]
@@ -62,7 +62,7 @@ def test_that_no_machine_can_approve_is_said_early():
     run["web1"].mark = mark("watcher", ["B"], kind="watcher")
     run.tick()
     run.show(event("A", ["vm1"]))
-    run.until(lambda: "A" in run.record["events"])
+    run.until(lambda: "A" in run.record.events)
     seen = run.at
     run.until(lambda: run.found("problem", "could not be approved: no machine that was shown it can be asked"))
     assert run.at - seen <= 16
@@ -76,7 +76,7 @@ def test_a_problem_is_said_when_it_has_lasted_and_when_it_is_over():
     run["web2"].down = "no route to host"
     run.show(event("A", ["vm1"], not_before=2000), to=["web1"])
     run.until(lambda: run.found("problem", "web2 has not answered"))
-    since = run.record["since"]["machine web2: asked"]
+    since = run.record.since["machine web2: asked"]
     assert LASTS <= run.at - since < LASTS + 20
     run["web2"].down = ""
     run.until(lambda: run.found("solved", "web2 has not answered"), most=30)
@@ -103,9 +103,9 @@ def test_what_is_under_way_is_no_problem_however_long_it_takes():
     run.show(reboot)
     run.until(run.sent, seconds=LASTS + 5)
     run.show(started(reboot))
-    run.until(lambda: run.event()["started"] is not None)
+    run.until(lambda: run.event().started is not None)
     run.show()
-    run.until(lambda: run.record["finished"], seconds=LASTS + 5)
+    run.until(lambda: run.record.finished, seconds=LASTS + 5)
     assert run.found("recovered", "web1") and not run.found("problem") + run.found("solved")
 
 
@@ -140,7 +140,7 @@ def test_approvals_that_are_refused_are_said_once_for_each_answer():
     run.show(event("A", ["vm1"], not_before=300))
     run.until(lambda: run.at > 200)
     tried = run.found("tried", "to approve Reboot A, by web", "the service answered 410")
-    assert 2 <= len(tried) < run.event()["approval"]["tries"]["count"]
+    assert 2 <= len(tried) < run.event().approval.tries.times
 
 
 def test_what_came_from_anywhere_is_one_printable_line():
@@ -158,6 +158,6 @@ def test_a_run_that_waits_again_says_so():
     run.show(event("A", ["vm1"], not_before=2000))
     run.until(run.sent)
     run.show()
-    run.until(lambda: run.record["rounds_done"] == 1)
+    run.until(lambda: run.record.rounds_done == 1)
     run.tick(2)
     assert run.words().count("waits") == 2

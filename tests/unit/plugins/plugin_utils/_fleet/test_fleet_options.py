@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.options import (
@@ -47,9 +49,9 @@ def problem(*machines):
 def test_each_machine_keeps_what_is_its_own():
     rules = [{"name": "Databases", "do": "hold"}]
     found = checked_options([facts("app1"), facts("db1", policy=rules, margin=300, on_failure="hold", hold="leave")])
-    assert found.hosts["app1"] == OWN
-    assert found.hosts["db1"] == {**OWN, "policy": rules, "margin": 300, "on_failure": "hold", "hold": "leave"}
-    assert found.same == SAME
+    assert asdict(found.hosts["app1"]) == OWN
+    assert asdict(found.hosts["db1"]) == {**OWN, "policy": rules, "margin": 300, "on_failure": "hold", "hold": "leave"}
+    assert asdict(found.same) == SAME
     assert found.warnings == []
 
 
@@ -58,10 +60,10 @@ def test_texts_that_templates_make_are_read():
     found = checked_options(
         [facts("app1", **texts, margin="60.0", max_unavailable=2, allow_unknown="True"), facts("db1")]
     )
-    assert found.same == SAME
-    assert isinstance(found.same["rounds"], int)
-    assert found.hosts["app1"] == {**OWN, "max_unavailable": "2", "allow_unknown": True}
-    assert checked_options([facts("app1", allow_unknown="False")]).hosts["app1"]["allow_unknown"] is False
+    assert asdict(found.same) == SAME
+    assert isinstance(found.same.rounds, int)
+    assert asdict(found.hosts["app1"]) == {**OWN, "max_unavailable": "2", "allow_unknown": True}
+    assert checked_options([facts("app1", allow_unknown="False")]).hosts["app1"].allow_unknown is False
 
 
 @pytest.mark.parametrize("name, other", [("rounds", 3), ("wait_timeout", 0), ("event_timeout", 60)])

@@ -13,12 +13,14 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watche
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.snapshot import own_mark
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.inspection import Asked, inspected
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.marks import view_of, whose
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.state import NEWS, Said
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.stories import Story
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils.vectors import cases, shown_of
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._fleet.runs import (
     Run,
     event,
     mark,
+    put,
     rules,
     started,
 )
@@ -40,11 +42,12 @@ def given(case):
 @pytest.mark.parametrize("case", asks("r1"))
 def test_a_run(case):
     record = Run("web1").record
-    machine, moment = record["hosts"]["web1"], case["moment"]
-    machine.update(mark=given(case), mark_at=5.0, mark_since=0.0, uptime=moment["uptime"], boot_id=moment["boot_id"])
-    machine.update(vm_id=case["asker"]["vm_id"], endpoint=case["asker"]["endpoint"])
-    assert whose(record, machine, 5.0) == case["expect"]["owner"]
-    assert shown_of(view_of(record, machine, 5.0), case["expect"]) == case["expect"]
+    machine, moment = record.hosts["web1"], case["moment"]
+    machine.said, machine.mark_since = Said(at=5.0, mark=given(case), **moment), 0.0
+    put(machine, who__vm_id=case["asker"]["vm_id"], given__endpoint=case["asker"]["endpoint"])
+    record.at = 5.0
+    assert whose(record, machine) == case["expect"]["owner"]
+    assert shown_of(view_of(record, machine), case["expect"]) == case["expect"]
 
 
 @pytest.mark.parametrize("case", asks(""))
@@ -88,8 +91,8 @@ def test_a_copied_mark_is_put_aside_and_nothing_is_undone(kind):
     run = cloned(kind=kind, wait_timeout=0.0)
     run.to_end()
     assert (run["web1"].mark, run.goes("web1"), run.problems) == (None, [], [])
-    (happening,) = run.record["happenings"]
-    assert happening["what"] == "moved aside" and "the VM that it was copied from" in happening["text"]
+    (happening,) = [one for one in run.record.happenings if one.what not in NEWS]
+    assert happening.what == "moved aside" and "the VM that it was copied from" in happening.text
 
 
 def test_the_copy_is_prepared_as_any_machine():
@@ -119,7 +122,7 @@ def test_marks_of_a_run_bear_the_vm_they_were_made_on():
     run.tick()
     run.show(event("A", ["vm1"]))
     run.until(lambda: run.prepared("web1"))
-    assert run.record["todo"]["calls"]["web1"]["vm_id"] == "vm-b"
+    assert run.record.todo.calls["web1"]["vm_id"] == "vm-b"
 
 
 # ---- what failed ----
@@ -145,7 +148,7 @@ def test_what_its_watcher_could_not_do(state, words):
     run["web1"].mark["steps"] = [dict(STEP, state=state)]
     run.show(event("A", ["vm1"]))
     run.tick(3)
-    assert f"{words} by its watcher" in run.event("A")["hold"]
+    assert f"{words} by its watcher" in run.event("A").against.hold
 
 
 # ---- an event that was gone, and comes back ----
@@ -164,6 +167,6 @@ def test_what_was_prepared_before_it_was_gone_counts_no_more(again):
         run.show(event("A", ["vm1"], not_before=run.at + 20.0))
         run.tick()
     run.show(started(event("A", ["vm1"])))
-    run.until(lambda: run.event("A")["started"] is not None)
+    run.until(lambda: run.event("A").started is not None)
     run.tick(2)
     assert any("reached web1 unprepared" in problem for problem in run.problems), run.problems

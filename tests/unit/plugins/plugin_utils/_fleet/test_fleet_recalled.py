@@ -29,8 +29,8 @@ def test_two_polls_show_that_it_is_over_and_nobody_knows_how_it_ended(run_name):
     """Of a dead run's mark, and of one that this run has left before it was restarted."""
     run = left_by(run_name, "web1")
     run.tick(seconds=5.5)
-    assert run.event()["gone"] is None and run.goes("web1") == []
-    run.until(lambda: run.event()["gone"] is not None)
+    assert run.event().gone is None and run.goes("web1") == []
+    run.until(lambda: run.event().gone is not None)
     assert "prepared" not in run.goes("web1")
     run.to_end()
     assert run["web1"].mark is None and run.problems == []
@@ -43,10 +43,10 @@ def test_what_another_machine_is_shown_is_not_over():
     run = left_by("r0", "web1", "web2")
     run.show(started(event("A", ["vm1", "vm2"])), to=["web2"])
     run.tick(10)
-    assert run.event()["gone"] is None and run.marked() == ["web1", "web2"]
+    assert run.event().gone is None and run.marked() == ["web1", "web2"]
     run.show()
     run.to_end()
-    assert run.event()["outcome"] == "completed" and run.marked() == []
+    assert run.event().tracked.outcome == "completed" and run.marked() == []
 
 
 def test_once_it_is_shown_it_is_an_event_as_any():
@@ -56,17 +56,17 @@ def test_once_it_is_shown_it_is_an_event_as_any():
     run.show(event("A", ["vm1"]))
     run.until(lambda: run.sent("A"))
     assert run.result["events"][0]["notice"] == pytest.approx(890, abs=10)
-    assert "shown" in run.timeline and run.event()["type"] == "Reboot"
+    assert "shown" in run.timeline and run.event().event.event_type == "Reboot"
 
 
 def test_nothing_is_begun_approved_or_joined_by_it():
     run = left_by("r0", Machine("web1", declared=False), Machine("web2", declared=False))
     run.tick(2)
-    assert [machine["scope"] for machine in run.record["hosts"].values()] == ["web1", "web2"]
+    assert [machine.scope for machine in run.record.hosts.values()] == ["web1", "web2"]
     run = Run("web1")
     run["web1"].mark, run["web1"].blind = mark("r0", ["A"], until=0.0), "its service is gone"
     run.tick(5)
-    assert run.goes("web1") == [] and run.event()["turn"] == "" and run.event()["actions"] == {}
+    assert run.goes("web1") == [] and run.event().turn.state == "" and run.event().decided.actions == {}
 
 
 def test_who_can_not_poll_is_not_brought_back_on_trust_and_not_waited_for_without_an_end():
@@ -90,7 +90,7 @@ def test_in_check_mode_nobody_asks_for_it():
     run = Run("web1", check=True)
     run["web1"].mark = mark("r0", ["A"], until=0.0)
     run.to_end()
-    assert run.record["events"] == {}
+    assert run.record.events == {}
 
 
 def test_an_entry_that_can_not_be_read_may_be_it():
@@ -99,9 +99,9 @@ def test_an_entry_that_can_not_be_read_may_be_it():
     damaged = [{"position": 1, "id": "", "reason": "it has no EventId", "raw": "{}"}]
     run["web1"].look = lambda *args: dict(look(*args), unusable_events=damaged)
     run.tick(10)
-    assert run.event()["gone"] is None and run.goes("web1") == []
+    assert run.event().gone is None and run.goes("web1") == []
     run["web1"].look = look
-    run.until(lambda: run.event()["gone"] is not None)
+    run.until(lambda: run.event().gone is not None)
     run["web1"].look = lambda *args: dict(look(*args), unusable_events=damaged)
     run.tick(3)
     assert run["web1"].mark is not None, "its own last document may hold it"
@@ -114,10 +114,10 @@ def test_the_last_word_of_who_is_lost_for_good_keeps_nobody_else_out():
     run.until(lambda: run.marked() == ["web1"])
     run["web2"].down = NO_ROUTE
     run.show()
-    run.until(lambda: run.event()["gone"] is not None)
-    assert run.record["hosts"]["web2"]["lost"]
+    run.until(lambda: run.event().gone is not None)
+    assert run.record.hosts["web2"].lost
     run.to_end()
-    assert run["web1"].mark is None and run.event()["outcome"] == "cancelled"
+    assert run["web1"].mark is None and run.event().tracked.outcome == "cancelled"
 
 
 def test_a_lease_that_was_over_when_it_was_renewed_does_not_show_that_its_run_lives():
@@ -127,7 +127,7 @@ def test_a_lease_that_was_over_when_it_was_renewed_does_not_show_that_its_run_li
     lease = run["web1"].mark["lease"]
     late = run.at + 100.0
     run["web1"].mark = dict(run["web1"].mark, lease=dict(lease, uptime=late, until=late + 120.0))
-    run.until(lambda: run.record["hosts"]["web1"]["mark"]["lease"]["until"] == late + 120.0)
-    assert run.record["hosts"]["web1"]["renewals"] == 0
+    run.until(lambda: run.record.hosts["web1"].mark["lease"]["until"] == late + 120.0)
+    assert run.record.hosts["web1"].renewals == 0
     run.to_end()
     assert run["web1"].mark is None

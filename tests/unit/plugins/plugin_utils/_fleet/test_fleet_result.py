@@ -44,7 +44,7 @@ def whole():
     run["web2"].lost_approvals = 1
     run.until(run.sent)
     run.show(started(reboot))
-    run.until(lambda: run.event()["started"] is not None)
+    run.until(lambda: run.event().started is not None)
     run.show()
     return run.to_end()
 
@@ -54,7 +54,7 @@ def test_an_approval_whose_answer_was_lost_is_in_the_timeline():
     run.show(event("A", ["vm1"]))
     run["web1"].lost_approvals = 1
     run.tick()
-    run.until(lambda: run.event()["approval"]["maybe"])
+    run.until(lambda: run.event().approval.maybe)
     run.show()  # its connection breaks, and when it answers again all is over
     run.to_end()
     assert "approved" not in run.timeline
@@ -70,9 +70,9 @@ def test_an_approver_that_can_not_be_reached_has_sent_nothing():
     run.show(event("A", ["vm1"]))
     run["web1"].unsent_approvals = 1
     run.tick()
-    run.until(lambda: run.event()["approval"]["attempts"])
-    assert run.event()["approval"]["maybe"] is False
-    run.until(lambda: run.event()["approval"]["sent"])
+    run.until(lambda: run.event().approval.attempts)
+    assert run.event().approval.maybe is False
+    run.until(lambda: run.event().approval.sent)
     assert "by web1: the approval was not sent: connection refused" in run.timeline
 
 
@@ -82,10 +82,10 @@ def test_an_event_whose_approval_was_not_answered_is_not_called_unapproved():
     run.show(event("A", ["vm1"]))
     run["web1"].lost_approvals = 1
     run.tick()
-    run.until(lambda: run.event()["approval"]["maybe"])
+    run.until(lambda: run.event().approval.maybe)
     run["web1"].down = "no route to host"
-    run.until(lambda: run.event()["hold"])
-    said = [*run.problems, *awaited(run.record, run.at)]
+    run.until(lambda: run.event().against.hold)
+    said = [*run.problems, *awaited(run.record)]
     assert said and all("may have been approved (an approval was sent" in one for one in said), said
 
 
@@ -95,7 +95,7 @@ def test_an_event_that_was_approved_is_not_called_unapproved_when_its_machine_is
     run.show(event("A", ["vm1"]))
     run.until(run.sent)
     run["web1"].down = "no route to host"
-    run.until(lambda: run.event()["hold"])
+    run.until(lambda: run.event().against.hold)
     assert run.problems == []
 
 
@@ -120,7 +120,7 @@ def unconfirmed():
     run = Run(policy=rules("hold"))
     run.tick()
     run.show(event("A", ["vm1"], not_before=900))
-    run.until(lambda: run.record["events"])
+    run.until(lambda: run.record.events)
     return run.tick(3)
 
 

@@ -16,7 +16,7 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_ut
 def test_an_event_from_its_first_sight_to_the_end():
     run = Run()
     run.tick(2)
-    assert run.record["todo"]["idle"]
+    assert run.record.todo.idle
     reboot = event("A", ["vm1"], not_before=2000)
     run.show(reboot)
     run.until(lambda: run.sent("A"))
@@ -24,7 +24,7 @@ def test_an_event_from_its_first_sight_to_the_end():
     assert run["web1"].mark["phase"] == "prepared"
     run.show(started(reboot))
     run["web1"].down = "no route to host"
-    run.until(lambda: run.event()["started"] is not None)
+    run.until(lambda: run.event().started is not None)
     run.tick(10)
     run.show()
     run["web1"].down, run["web1"].boot = "", "boot-2"
@@ -32,8 +32,8 @@ def test_an_event_from_its_first_sight_to_the_end():
     assert run.problems == []
     assert run.marked() == []
     assert run.result["rounds"] == 1
-    assert run.event()["outcome"] == "completed"
-    assert run.event()["recovered"]["web1"]["rebooted"] is True
+    assert run.event().tracked.outcome == "completed"
+    assert run.event().recovered["web1"].rebooted is True
     assert "approved   by web2" in run.timeline
 
 
@@ -67,6 +67,6 @@ def test_a_check_asks_once_and_changes_nothing():
     run = Run(check=True)
     run.show(event("A", ["vm1"]))
     run.to_end()
-    assert run.record["ticks"] == 1
+    assert run.record.ticks == 1
     assert run.marked() == [] and run.approvals() == []
     assert "prepare, then approve" in plan_lines(run.record)[0]

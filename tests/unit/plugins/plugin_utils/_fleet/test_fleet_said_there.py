@@ -97,9 +97,9 @@ def test_a_yes_after_it_was_put_back_does_not_hide_that_it_was_in_service():
     run["web1"].is_put_back()
     run["web1"].yes = ["A"]
     run.show(started(event("A", ["vm1"])))
-    run.until(lambda: run.event()["started"] is not None)
+    run.until(lambda: run.event().started is not None)
     run["web1"].down = ""
-    run.until(lambda: not run.record["hosts"]["web1"]["lost"])
+    run.until(lambda: not run.record.hosts["web1"].lost)
     run.show()
     run.to_end()
     assert any("may have reached web1 unprepared: web1 was recovered by force" in said for said in run.problems)
@@ -122,9 +122,9 @@ def test_who_was_put_back_and_is_heard_of_when_the_event_is_over_may_have_been_r
     run.show(started(first), second)
     run.tick(3)
     run.show(second)
-    run.until(lambda: run.event("A")["gone"] is not None)
+    run.until(lambda: run.event("A").gone is not None)
     run["web1"].down = ""
-    run.until(lambda: not run.record["hosts"]["web1"]["lost"])
+    run.until(lambda: not run.record.hosts["web1"].lost)
     run.tick(2)
     said = [words for words in run.problems if "may have reached web1 unprepared: web1 was recovered by force" in words]
     assert len(said) == (0 if answers_under_it else 1)

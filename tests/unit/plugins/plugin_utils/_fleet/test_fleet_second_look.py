@@ -33,7 +33,7 @@ def run():
 
 
 def test_who_was_ready_long_before_the_others_is_looked_at_once_more_before_the_approval(run):
-    run.until(lambda: run.prepared("web2") and run.record["hosts"]["web2"]["second_look"]["found"] == "stands")
+    run.until(lambda: run.prepared("web2") and run.record.hosts["web2"].second_look.found == "stands")
     since = run.at
     assert not run.approvals()
     run.until(run.approvals, seconds=0.5)
@@ -46,7 +46,7 @@ def test_what_can_not_be_looked_at_is_not_approved_and_that_is_said(run):
     run.until(lambda: run.prepared("web2"))
     run.tick(10, seconds=1.0)
     assert not run.approvals()
-    (reason,) = run.event()["reasons"]
+    (reason,) = run.reasons()
     assert reason["words"] == f"whether web1 is still out of service is not known: {UNSEEN}"
     run["web1"].stands = STANDS
     since = run.at

@@ -55,7 +55,7 @@ def test_it_counts_as_out_of_service():
     run.show(event("A", ["vm2"], not_before=2000.0))
     run.tick(5)
     assert run.goes("web2") == []
-    assert "web1 is marked by run r0" in run.event("A")["turn_words"]
+    assert "web1 is marked by run r0" in run.event("A").turn.words
     run["web1"].mark = None
     run.until(lambda: run.sent("A"))
 

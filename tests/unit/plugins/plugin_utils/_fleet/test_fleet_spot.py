@@ -64,7 +64,7 @@ def test_a_machine_of_any_priority_that_is_evicted_is_a_spot_machine(priority, i
     hello = machine.hello
     machine.hello = lambda *args: dict(hello(*args), priority=priority)
     run = Run(machine).tick(2)
-    assert run.record["hosts"]["web1"]["spot"] is is_spot
+    assert run.record.hosts["web1"].who.spot is is_spot
 
 
 # ---- while nothing is under way ----
@@ -77,7 +77,7 @@ def test_one_whose_kind_could_not_be_learned_is_asked_again():
     late.hello = lambda *args: dict(hello(*args), priority="", problem="the service was slow")
     run = Run(Machine("web1", "a"), late).tick(2)
     late.hello = hello
-    run.until(lambda: run.record["hosts"]["web2"]["spot"])
+    run.until(lambda: run.record.hosts["web2"].who.spot)
     assert 60 <= run.at < 90
 
 

@@ -31,7 +31,7 @@ def test_of_three_lone_machines_one_is_evicted_with_all_defaults(hit):
         machine.spot, machine.seconds = True, 2.0
     run = Run(*machines, **ROLE_DEFAULTS)
     run.tick(3)
-    assert run.record["todo"]["idle"]
+    assert run.record.todo.idle
     run[hit].show(event("A", [run[hit].name], type="Preempt", not_before=run.at + 30))
     ends = run.at + 30
     run.until(lambda: run.sent("A"), seconds=2.0)
@@ -67,12 +67,12 @@ def test_what_only_the_approver_is_shown_is_begun_in_the_next_tick():
     run.tick()
     first = event("A", ["vm1"])
     run.show(first)
-    run.until(lambda: "approve" in str(run.record["todo"]["calls"].get("web2")))
+    run.until(lambda: "approve" in str(run.record.todo.calls.get("web2")))
     run.show(first, event("B", ["vm3"], not_before=run.at + 30), to=["web2"])
     run.tick()
-    requests = run.record["todo"]["calls"]["web3"]["requests"]
+    requests = run.record.todo.calls["web3"]["requests"]
     assert [request["events"] for request in requests if request["do"] == "go"] == [["B"]]
-    assert run.record["todo"]["seconds"] == 0.0
+    assert run.record.todo.seconds == 0.0
 
 
 def test_an_event_that_had_started_is_said_to_have_started_before_it_was_seen():
@@ -105,10 +105,12 @@ def test_a_mark_counts_for_some_seconds_after_it_was_seen():
     run.tick()
     run.show(event("A", ["vm1"]))
     run.until(lambda: run.sent("A"))
-    machine = run.record["hosts"]["web1"]
-    seen = machine["mark_at"]
-    assert is_prepared(run.record, machine, "A", seen + FRESH)
-    assert not is_prepared(run.record, machine, "A", seen + FRESH + 1)
+    machine = run.record.hosts["web1"]
+    seen = machine.said.at
+    run.record.at = seen + FRESH
+    assert is_prepared(run.record, machine, "A")
+    run.record.at += 1
+    assert not is_prepared(run.record, machine, "A")
 
 
 def test_an_approver_that_was_lost_for_a_moment_approves_when_it_is_back():
@@ -171,7 +173,7 @@ def test_one_that_was_never_put_back_stays_prepared_when_its_event_comes_back():
     run.until(run.sent)
     run["web1"].down = NO_ROUTE
     run.show(to=["web2"])
-    run.until(lambda: run.event()["gone"] is not None)
+    run.until(lambda: run.event().gone is not None)
     run["web1"].down = ""
     run.show(started(event("A", ["vm1"])))
     run.tick(8)
@@ -196,7 +198,7 @@ def test_what_another_event_s_preparation_was_is_undone_when_its_recovery_has_be
     run.tick(3)
     run["web1"].down = NO_ROUTE  # it is prepared to the last, and never becomes it
     run.show()
-    run.until(lambda: run.event("P")["gone"] is not None)
+    run.until(lambda: run.event("P").gone is not None)
     assert any("reached web1 unprepared" in problem for problem in run.problems)
 
 
@@ -214,9 +216,9 @@ def test_a_machine_whose_end_is_cancelled_while_it_drains_is_brought_back(kind):
     run["web1"].seconds = 10.0
     run.show(to=["web1"])
     run.to_end()
-    assert run.approvals() == [] and run.event()["outcome"] == "cancelled"
+    assert run.approvals() == [] and run.event().tracked.outcome == "cancelled"
     assert run.marked() == [] and run.problems == []
-    assert run.event()["recovered"]["web1"]["ok"]
+    assert run.event().recovered["web1"].ok
 
 
 def test_a_lone_machine_that_is_evicted_after_a_freeze_stays_out_of_service():
@@ -226,9 +228,9 @@ def test_a_lone_machine_that_is_evicted_after_a_freeze_stays_out_of_service():
     run.show(event("F", ["vm1"], type="Freeze", duration=5, not_before=900))
     run.until(lambda: run.sent("F"))
     run.show(started(event("F", ["vm1"], type="Freeze", duration=5)))
-    run.until(lambda: run.event("F")["started"] is not None)
+    run.until(lambda: run.event("F").started is not None)
     run.show()
-    run.until(lambda: run.event("F")["gone"] is not None)
+    run.until(lambda: run.event("F").gone is not None)
     run.show(event("A", ["vm1"], type="Preempt", not_before=run.at + 30))
     run.until(lambda: run.sent("A"), seconds=2.0)
     run.tick(4, seconds=2.0)
@@ -245,14 +247,14 @@ def test_nothing_is_put_into_service_under_an_event_that_may_have_been_approved(
     for machine in run.machines.values():
         machine.lost_approvals, machine.service_refuses = 1, "the service answered 410"
     run.show(reboot, freeze)
-    run.until(lambda: "F" in run.record["events"] and run.event("F")["approval"]["maybe"])
+    run.until(lambda: "F" in run.record.events and run.event("F").approval.maybe)
     assert not run.sent("F")
     run.show(freeze)
-    run.until(lambda: run.event("B")["gone"] is not None)
+    run.until(lambda: run.event("B").gone is not None)
     run.tick(20)
     assert run.prepared("web1") and "recovered" not in run.goes("web1")
     run.show()
-    run.until(lambda: run.event("F")["recovered"] or run.event("B")["recovered"])
+    run.until(lambda: run.event("F").recovered or run.event("B").recovered)
     assert run.marked() == []
 
 
@@ -284,5 +286,5 @@ def test_one_that_somebody_else_had_taken_out_stays_out_after_an_event_without_n
     run.tick(4)
     run.show()
     run.to_end()
-    assert run.event()["gone"] is not None and run.event()["gone"] < run.at - 100
+    assert run.event().gone is not None and run.event().gone < run.at - 100
     assert run.goes("web1") == []

@@ -21,7 +21,7 @@ def approving(took, **options):
     run = Run(**options)
     run.tick()
     run.show(event("A", ["vm1"]))
-    run.until(lambda: "approve" in str(run.record["todo"]["calls"].get("web2")))
+    run.until(lambda: "approve" in str(run.record.todo.calls.get("web2")))
     run["web2"].took = took
     return run.tick()
 
@@ -36,7 +36,7 @@ def approvers(run):
 def test_an_event_that_starts_while_its_approval_is_under_way_was_perhaps_approved():
     run = approving(took=60.0)
     run.show(started(event("A", ["vm1"])))
-    run.until(lambda: run.event()["started"] is not None)
+    run.until(lambda: run.event().started is not None)
     assert "web2" in run.under_way
     assert "perhaps by an approval of this run that was not answered" in run.timeline
 
@@ -49,7 +49,7 @@ def test_one_that_starts_after_its_approval_was_refused_was_not(refusal):
     run.until(lambda: "web2" not in run.under_way)
     run["web2"].took = 0.5
     run.show(started(event("A", ["vm1"])))
-    run.until(lambda: run.event()["started"] is not None)
+    run.until(lambda: run.event().started is not None)
     assert "not by an approval of this run" in run.timeline
 
 
@@ -75,7 +75,7 @@ def test_a_machine_that_waits_in_a_call_is_called_anew_where_it_is_needed():
     run.until(lambda: "web1" in run.under_way)
     run["web2"].down = ""
     run.show(event("A", ["vm1"]), to=["web2"])
-    run.until(lambda: "A" in run.record["events"])
+    run.until(lambda: "A" in run.record.events)
     shown = run.at
     run.until(lambda: run["web1"].mark)
     assert run.at - shown < 10

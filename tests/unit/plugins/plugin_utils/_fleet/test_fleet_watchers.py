@@ -71,7 +71,7 @@ def test_the_run_waits_until_the_watcher_has_brought_it_back():
     run.tick(5)
     run.show()
     run.tick(10)
-    assert not run.record["finished"] and run.goes("web1") == []
+    assert not run.record.finished and run.goes("web1") == []
     run["web1"].mark = None
     run.to_end()
     assert run.problems == [] and "recovered  web1" in run.timeline
@@ -83,9 +83,9 @@ def test_a_machine_that_falls_silent_in_its_watcher_s_hands_is_named():
     run["web1"].mark = by_watcher("half")
     run.tick(5)
     run["web1"].down = "it did not answer within 6 s"
-    run.until(lambda: run.record["hosts"]["web1"]["failures"] == 1)
+    run.until(lambda: run.record.hosts["web1"].in_vain.failures == 1)
     assert run.problems == []
-    run.until(lambda: run.record["hosts"]["web1"]["failures"] > 1)
+    run.until(lambda: run.record.hosts["web1"].in_vain.failures > 1)
     (said,) = run.problems
     assert said.startswith("web1 has not answered since ") and said.endswith("it did not answer within 6 s")
 
@@ -95,7 +95,7 @@ def prepared_and_started_in_one_tick(said=()):
     run = watched("web1")
     run.show(event("A", ["vm1"]))
     run.tick(2)
-    assert not run.event()["prepared"]
+    assert not run.event().prepared
     run["web1"].mark = dict(by_watcher(), note={"said": {"A": ["scheduled", *said]}})
     run.show(started(event("A", ["vm1"])))
     run.tick(2)
@@ -221,7 +221,7 @@ def test_the_mark_of_a_watcher_that_is_down_is_not_taken_over_nor_approved(is_li
     run.tick(60)
     assert run.goes("web1") == [] and not run.sent("A")
     assert any(f"start it there ({command})" in problem for problem in run.problems), run.problems
-    reasons = {one["reason"]: one["ends_by"] for one in run.event("A")["reasons"]}
+    reasons = {one["reason"]: one["ends_by"] for one in run.reasons()}
     assert reasons["owner_down"] == f"run there: {command}"
 
 
@@ -232,7 +232,7 @@ def test_what_a_watcher_could_not_prepare_is_not_approved(phase):
     run.show(event("A", ["vm1"]))
     run.tick(30)
     assert not run.sent("A")
-    assert ("could not be prepared by its watcher" in run.event("A")["hold"]) == (phase == "half")
+    assert ("could not be prepared by its watcher" in run.event("A").against.hold) == (phase == "half")
 
 
 @pytest.mark.parametrize("event_id", ["A", "B"])

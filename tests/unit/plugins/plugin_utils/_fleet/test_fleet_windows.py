@@ -10,6 +10,7 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_ut
     Machine,
     Run,
     event,
+    put,
     rules,
 )
 
@@ -24,7 +25,7 @@ def of_both(first, second, **options):
 @pytest.mark.parametrize("first, second", [(False, True), (True, False)])
 def test_the_first_of_the_inventory_waits_for_a_change_and_approves_whatever_its_system(first, second):
     run = of_both(first, second)
-    assert list(run.record["todo"]["calls"]) == ["web1"]
+    assert list(run.record.todo.calls) == ["web1"]
     run.show(event("A", ["vm3"]))
     run.until(run.sent)
     assert run.approvals() == ["web1"]
@@ -57,21 +58,21 @@ def _moments(run):
 # ---- how long a call may take ----
 
 
-def limit(**machine):
+def limit(hung):
     run = Run(Machine("web1", is_linux=False))
-    run.record["hosts"]["web1"].update(machine)
-    run.record = run_record.ticked(run.record, {}, 1.0)
-    return run.record["todo"]["calls"]["web1"]["seconds"]
+    put(run.record.hosts["web1"], in_vain__hung=hung)
+    run_record.move_on(run.record, {}, 1.0)
+    return run.record.todo.calls["web1"]["seconds"]
 
 
 def test_a_call_has_the_time_to_start_powershell():
-    assert [limit(hung=hung) for hung in range(4)] == [20.0, 30.0, 50.0, 50.0]
+    assert [limit(hung) for hung in range(4)] == [20.0, 30.0, 50.0, 50.0]
 
 
 # ---- rests ----
 
 
-def rest(*states, **machine):
+def rest(*states, before=None):
     """Seconds until the next call of one that is being prepared, where others have said this of its step."""
     run = Run(Machine("web1", is_linux=False)).tick()
     run["web1"].seconds = 100.0
@@ -79,10 +80,10 @@ def rest(*states, **machine):
     run.until(lambda: run["web1"].mark)
     run.tick()
     record = run.record
-    record["hosts"]["web1"].update(
-        {"outcomes": {str(number): {"state": one} for number, one in enumerate(states)}, **machine}
-    )
-    return run_record.ticked(record, {}, run.at)["todo"]["seconds"]
+    outcomes = {str(number): {"state": one} for number, one in enumerate(states)}
+    put(record.hosts["web1"], elsewhere__outcomes=outcomes, elsewhere__before=before or {})
+    run_record.move_on(record, {}, run.at)
+    return record.todo.seconds
 
 
 def test_what_others_have_done_is_noted_at_once():
@@ -112,8 +113,8 @@ def test_a_mark_is_as_old_as_the_machine_says():
         "boot_id": "boot-1",
         "ended": run.at + 1,
     }
-    after = run_record.ticked(run.record, {"web1": dict(said, age=30.0)}, run.at + 1)
-    assert after["hosts"]["web1"]["mark_at"] == run.at - 29.0
+    run_record.move_on(run.record, {"web1": dict(said, age=30.0)}, run.at + 1)
+    assert run.record.hosts["web1"].said.at == run.at - 29.0
 
 
 def test_a_look_is_as_old_as_the_machine_says():
@@ -122,8 +123,8 @@ def test_a_look_is_as_old_as_the_machine_says():
     look = dict(run["web1"].document(run.at), age=6.0, began=8.0)
     look["events"][0]["notice"] = 500.0
     said = {"lost": "", "answers": [look], "mark": None, "boot_id": "boot-1", "ended": run.at + 10.0}
-    after = run_record.ticked(run.record, {"web1": said}, run.at + 10.0)
-    assert after["events"]["A"]["deadline"] == run.at + 4.0 + 500.0 and after["events"]["A"]["shown"] == run.at + 4.0
+    run_record.move_on(run.record, {"web1": said}, run.at + 10.0)
+    assert run.event().tracked.deadline == run.at + 4.0 + 500.0 and run.event().shown == run.at + 4.0
 
 
 # ---- under its event ----

@@ -144,7 +144,7 @@ def played(run, trouble, when_started):
     """A run into which trouble comes before, or after, its event has started."""
     if not when_started:
         trouble()
-    while not (run.record["finished"] or run.prepared("web1", "web2") or run.at > 150):
+    while not (run.record.finished or run.prepared("web1", "web2") or run.at > 150):
         run.tick()
     run.show(started(event("A", ["vm1", "vm2"])))
     run.tick(3)
@@ -162,7 +162,7 @@ def played(run, trouble, when_started):
 def test_what_a_run_leaves_for_a_person(words, what, when_started):
     run = broken(words)
     played(run, lambda: setattr(run["web1"], what, words), when_started)
-    said = [*run.problems, *run.record["notes"].values(), *run.timeline.splitlines()]
+    said = [*run.problems, *run.record.notes.values(), *run.timeline.splitlines()]
     assert said
     for sentence in said:
         assert_well_said(re.sub(" +", " ", sentence.strip()))
@@ -176,5 +176,5 @@ def test_what_the_preflight_says(words, what):
         setattr(machine, what, words)
     run.tick()
     known = {host: Known([{"key": "a", "number": 1, "name": "a"}], None) for host in run.machines}
-    for sentence in warnings(run.record, known, [], [], run.at):
+    for sentence in warnings(run.record, known, [], []):
         assert_well_said(sentence)

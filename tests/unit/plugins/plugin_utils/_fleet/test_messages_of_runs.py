@@ -23,12 +23,13 @@ from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.
     take_lost_approval,
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.evaluation import give_turns
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.news import known, news, note_news
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.reached import (
     note_reached,
     take_reached,
 )
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.result import news
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.run_events import STAYED, TAKEN
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.state import KEPT, Whom
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils.well_said import (
     SECONDS,
     WORDS,
@@ -38,6 +39,7 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_ut
     Run,
     event,
     mark,
+    put,
 )
 
 WATCHER = {"mode": "manage", "version": "1.0.0", "endpoint": "", "alive": True, "lacks": [], "prepares": True}
@@ -71,39 +73,42 @@ def changes_of(words):
     """What may come to be of a machine, or of an event, with somebody's words. Lines from machines are cleaned where they are taken."""
     line = first_line(words, 1000)
     for one in marks_of(words):
-        for more in ({}, {"lost": line}, {"why": line}, {"look_problem": line}, {"mark_lost": True, "why": line}):
-            yield "web1", {"mark": one, **more}
-        yield "web1", {"mark": one, "recovering": 1.0, "watcher": dict(WATCHER, lacks=[words] if words else [])}
-    for more in ({}, {"lost": line}, {"hello_problem": line}, {"left": True, "lost": line}):
-        yield "web1", {"mark": None, "answered": None, **more}
-        yield "web1", {"mark": None, "resource_name": "", **more}
-        yield "web1", {"mark": None, "begun": None, "failures": 2, **more}
-    yield "web1", {"hold": {"vm_id": "", "by": words or "root", "reason": words}}
-    for more in ({}, {"started": 20.0}, {"gone": 30.0, "outcome": "unknown"}):
+        for more in ({}, {"lost": line}, {"why": line}, {"seen__problem": line}, {"lost_mark": KEPT, "why": line}):
+            yield "web1", {"said__mark": one, **more}
+        watcher = dict(WATCHER, lacks=[words] if words else [])
+        yield "web1", {"said__mark": one, "recovering": 1.0, "said__watcher": watcher}
+    for more in ({}, {"lost": line}, {"who__problem": line}, {"left": True, "lost": line}):
+        yield "web1", {"said__mark": None, "answered": None, **more}
+        yield "web1", {"said__mark": None, "who__name": "", **more}
+        yield "web1", {"said__mark": None, "begun": None, "in_vain__failures": 2, **more}
+    yield "web1", {"said__hold": {"vm_id": "", "by": words or "root", "reason": words}}
+    for more in ({}, {"tracked__started": 20.0}, {"tracked__gone": 30.0, "tracked__outcome": "unknown"}):
         yield "A", {"failed": dict.fromkeys(("web1", "web2"), line or "it failed"), **more}
-        yield "A", {"unknown": ["vm9"], "nameless": ["web3"], "affected": [], **more}
-        yield "A", {"hold": line, **more}
-        yield "A", {"turn_words": "it is larger than the capacity", "too_large": True, **more}
-        yield "A", {"closed": STAYED, "status": "", **more}
-        yield "A", {"closed": TAKEN, "type": "", "source": "", **more}
+        yield "A", {"whom": Whom(unknown=("vm9",), nameless=("web3",)), **more}
+        yield "A", {"against__hold": line, **more}
+        yield "A", {"turn__words": "it is larger than the capacity", "turn__too_large": True, **more}
+        yield "A", {"closed": STAYED, "tracked__event__event_status": "", **more}
+        yield "A", {"closed": TAKEN, "tracked__event__event_type": "", "tracked__event__source": "", **more}
 
 
 def changed(record, name, changes):
     found = copy.deepcopy(record)
-    (found["hosts"] if name in found["hosts"] else found["events"])[name].update(changes)
+    put((found.hosts if name in found.hosts else found.events)[name], **changes)
     return found
 
 
-def assert_all_well_said(before, record, at):
-    record["at"] = at
-    note_reached(record, take_reached(record, at), at)
+def assert_all_well_said(record, at):
+    before, number = known(record), len(PREPARED.record.happenings)
+    record.at = at
+    note_reached(record, take_reached(record))
     problems.note_capacity(record)
-    record["problems"] = problems.of_record(record, at)
-    said = [*record["problems"].values(), *record["notes"].values()]
+    record.problems = problems.of_record(record)
+    note_news(record, before)
+    said = [*record.problems.values(), *record.notes.values()]
     for sentence in said:
         assert_well_said(sentence)
     lines = result.end_lines(record)
-    for line in (*lines, *result.plan_lines(record), *news(before, record)):
+    for line in (*lines, *result.plan_lines(record), *news(record, number)):
         assert_well_said(" ".join(line.split()))
 
 
@@ -113,11 +118,11 @@ def test_what_a_run_says_of_its_machines_and_events(words):
         record = changed(PREPARED.record, name, changes)
         if both and name == "web1":
             record = changed(record, "web2", changes)
-        if "hold" not in changes:
-            take_lasting(record, PREPARED.at)
-            take_reasons(record, PREPARED.at)
-            note_readiness(record, PREPARED.at)
-        assert_all_well_said(PREPARED.record, record, PREPARED.at)
+        if not any("hold" in path for path in changes):
+            take_lasting(record)
+            take_reasons(record)
+            note_readiness(record)
+        assert_all_well_said(record, PREPARED.at)
 
 
 @pytest.mark.parametrize("words", WORDS)
@@ -130,33 +135,36 @@ def test_what_a_run_says_of_an_approval(words):
     ]
     for answer in answers:
         record = changed(PREPARED.record, "A", {})
-        take_approval(record, "web3", ["A"], answer, PREPARED.at)
-        take_lost_approval(record, "web3", ["A"], words, "problem" in answer, PREPARED.at)
-        take_lasting(record, PREPARED.at)
-        take_reasons(record, PREPARED.at)
-        note_readiness(record, PREPARED.at)
-        assert_all_well_said(PREPARED.record, record, PREPARED.at)
+        take_approval(record, "web3", ["A"], answer)
+        take_lost_approval(record, "web3", ["A"], words, "problem" in answer)
+        take_lasting(record)
+        take_reasons(record)
+        note_readiness(record)
+        assert_all_well_said(record, PREPARED.at)
 
 
-@pytest.mark.parametrize("moment", ["shown", "deadline", "announced", "started", "gone"])
+@pytest.mark.parametrize(
+    "moment", ["tracked__shown", "tracked__deadline", "announced", "tracked__started", "tracked__gone"]
+)
 @pytest.mark.parametrize("seconds", SECONDS[:-1] + [1e9])
 def test_what_a_run_says_of_moments(moment, seconds):
     for closed, failed in itertools.product(("", STAYED), ({}, {"web1": "It broke."})):
         record = changed(PREPARED.record, "A", {moment: seconds, "closed": closed, "failed": failed})
-        give_turns(record, PREPARED.at)
-        take_lasting(record, PREPARED.at)
-        take_reasons(record, PREPARED.at)
-        note_readiness(record, PREPARED.at)
-        assert_all_well_said(PREPARED.record, record, PREPARED.at)
+        give_turns(record)
+        take_lasting(record)
+        take_reasons(record)
+        note_readiness(record)
+        assert_all_well_said(record, PREPARED.at)
 
 
 @pytest.mark.parametrize("words", WORDS)
 def test_what_a_run_says_of_what_it_did_not_see(words):
     record = changed(PREPARED.record, "web1", {"lost": first_line(words, 1000)})
-    record["hosts"]["web2"]["look_problem"] = first_line(words, 1000)
+    put(record.hosts["web2"], seen__problem=first_line(words, 1000))
     coverage.note_unreadable(
         record, {"web1": {"unusable_events": [{"id": "", "position": 1, "reason": words or "it is no object"}]}}
     )
-    coverage.note_incarnation(record, record["hosts"]["web1"], -1, PREPARED.at)
-    coverage.note_gaps(record, coverage.take_watch(record, [], PREPARED.at + 1e6))
-    assert_all_well_said(PREPARED.record, record, PREPARED.at + 1e6)
+    coverage.note_incarnation(record, record.hosts["web1"], -1)
+    record.at += 1e6
+    coverage.note_gaps(record, coverage.take_watch(record, []))
+    assert_all_well_said(record, PREPARED.at + 1e6)

@@ -18,7 +18,7 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_ut
 
 def says(run):
     """What it waits for, without "TIME  waits"."""
-    return [line.partition("waits")[2].strip() for line in awaited(run.record, run.at)]
+    return [line.partition("waits")[2].strip() for line in awaited(run.record)]
 
 
 def shown(**options):
@@ -35,12 +35,12 @@ def test_each_stage_of_an_event_until_when_it_lasts():
     (words,) = says(run)
     assert words == "Reboot A is approved and has not started; it starts at 1970-01-01T00:15:00Z at the latest"
     run.show(started(event("A", ["vm1"])))
-    run.until(lambda: run.event()["started"] is not None)
+    run.until(lambda: run.event().started is not None)
     (words,) = says(run)
     assert words.startswith("Reboot A has started; it is polled until it is over, until 1970-01-01T01:")
     run["web1"].down = NO_ROUTE
     run.show()
-    run.until(lambda: run.event()["gone"] is not None)
+    run.until(lambda: run.event().gone is not None)
     (words,) = says(run)
     assert words.startswith("web1 to be recovered, until") and words.endswith(f"(it does not answer: {NO_ROUTE})")
 

@@ -21,7 +21,7 @@ def after(*hosts, of=("vm1",), fails="", stuck="", unprepared=False, **options):
     run["web1"].fails, run["web1"].stuck = fails, stuck
     run.tick()
     run.show((started if unprepared else dict)(event("A", of)))
-    run.until(lambda: "A" in run.record["events"])
+    run.until(lambda: "A" in run.record.events)
     if not unprepared:
         run.tick(20)
     run.show()
@@ -62,7 +62,7 @@ def test_one_whose_steps_were_undone_has_changed_and_failed():
     run.show(event("A", ["vm1"], not_before=2000.0))
     run.until(run.marked)
     run["web1"].fails = "the service does not stop"
-    run.until(lambda: run.record["events"]["A"]["recovered"])
+    run.until(lambda: run.record.events["A"].recovered)
     assert became(run.record)["web1"]["changed"] and became(run.record)["web1"]["failed"]
 
 

@@ -13,7 +13,7 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_ut
 
 
 def slow(run):
-    return [one["text"] for one in run.record["happenings"] if one["what"] == "slow"]
+    return [one.text for one in run.record.happenings if one.what == "slow"]
 
 
 def watching(run):
@@ -35,7 +35,7 @@ def all_take(run, seconds):
 def test_calls_that_take_much_longer_than_before_are_said_once():
     run = watching(prepares("web1", "web2"))
     run.tick(10)
-    assert slow(run) == [] and run.record["hosts"]["web2"]["quickest"] == 0.5
+    assert slow(run) == [] and run.record.hosts["web2"].quickest == 0.5
     all_take(run, 6.0)
     run.tick(40)
     (words,) = slow(run)
@@ -64,7 +64,7 @@ def seen_after(run, seconds, left):
     for machine in run.machines.values():
         machine.took = seconds
     run.show(event("A", ["vm1"], not_before=at + seconds + left))
-    run.until(lambda: "A" in run.record["events"])
+    run.until(lambda: "A" in run.record.events)
     return slow(run)
 
 
@@ -83,4 +83,4 @@ def test_one_that_was_there_before_the_run_is_not():
     run = Run("web1", "web2")
     run.show(event("A", ["vm1"], not_before=10.0))
     run.tick()
-    assert "A" in run.record["events"] and slow(run) == []
+    assert "A" in run.record.events and slow(run) == []

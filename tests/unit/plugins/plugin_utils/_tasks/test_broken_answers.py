@@ -25,9 +25,11 @@ from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain 
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet import confirmation
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet import record as run_record
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.inspection import Asked
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.news import news
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.plain import to_plain
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.progress import awaited
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.recover_plan import Overrides, verdicts
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.result import end_lines, news, result
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.result import end_lines, result
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.status import status_lines, unknown
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._machine import answer_schema
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._machine.call import Call
@@ -171,14 +173,14 @@ def a_run(folder):
         calls = run_record.sent(record)
         said = {host: machines[host].told(call["requests"], "r1", call["number"]) for host, call in calls.items()}
         if said:
-            moments.append(Told(record, calls, said, at))
+            moments.append(Told(copy.deepcopy(record), calls, said, at))
         for machine in machines.values():
             machine.clock.elapsed += 4.0
             machine.transport.status = max(one.transport.status for one in machines.values())  # Started, if any
         at += 4.0
         answers = {host: done_by_others(heard(said[host], calls[host]["requests"], at)) for host in said}
-        record = run_record.ticked(record, answers, at, WALL + at - 5000.0)
-    assert record["events"][EVENT]["approval"]["sent"], record["problems"]
+        run_record.move_on(record, answers, at, WALL + at - 5000.0)
+    assert record.events[EVENT].approval.sent, record.problems
     return moments
 
 
@@ -425,19 +427,19 @@ def test_a_run_goes_on_without_it(moments):
         answer = Answer(broken, [])
         answer.own_file(STEPS, {}, True)
         answers[BROKEN] = answer.whole(STEPS, {}, True, None)
-        before = moment.record
+        record = copy.deepcopy(moment.record)
         for pause in (0.0, 4.0, 30.0, 200.0, 2000.0):
-            after = run_record.ticked(before, answers if not pause else {}, at + pause, WALL + at + pause - 5000.0)
-            run_record.sent(after)
-            json.dumps(after, allow_nan=False)
-            printed([*news(before, after), *end_lines(after), *awaited(after, at + pause)])
-            result(after)
+            number = len(record.happenings)
+            run_record.move_on(record, answers if not pause else {}, at + pause, WALL + at + pause - 5000.0)
+            run_record.sent(record)
+            json.dumps(to_plain(record), allow_nan=False)
+            printed([*news(record, number), *end_lines(record), *awaited(record)])
+            result(record)
             if not pause:
                 for host in moment.said:
-                    machine = after["hosts"][host]
-                    assert machine["answered"] == at or host == BROKEN
-                    assert bool(machine["lost"]) == (host == BROKEN and bool(broken["lost"]))
-            before = after
+                    machine = record.hosts[host]
+                    assert machine.answered == at or host == BROKEN
+                    assert bool(machine.lost) == (host == BROKEN and bool(broken["lost"]))
         return is_lost(broken)
 
     assert 0 < each(tried) < MUTANTS // 3
@@ -486,13 +488,13 @@ def test_a_preflight_goes_on_without_it(told_at_first):
         record = run_record.begun([facts(host) for host in HOSTS], run, at, WALL)
         run_record.sent(record)
         answers = {host: heard(text if host == BROKEN else told_at_first, requests, at) for host in ("web1", "web2")}
-        record = run_record.ticked(record, answers, at, WALL)
+        run_record.move_on(record, answers, at, WALL)
         asked = {host: _preflight.Asked(STEPS, None) for host in HOSTS}
         for host, answer in answers.items():
             ready = next((one for one in answer["answers"] or () if "lacks" in one), None)
             asked[host] = _preflight.Asked(STEPS, ready)
-        said = _preflight.warnings(record, asked, [], [], at) + _preflight.errors(record, asked, lambda name: True)
-        printed([*said, *_preflight.table(record, asked, at)])
+        said = _preflight.warnings(record, asked, [], []) + _preflight.errors(record, asked, lambda name: True)
+        printed([*said, *_preflight.table(record, asked)])
         return is_lost(answers[BROKEN])
 
     assert 0 < each(tried) < MUTANTS // 3

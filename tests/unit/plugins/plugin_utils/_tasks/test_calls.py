@@ -64,7 +64,7 @@ def run(tmp_path):
         record = begun(*(host for host in answers if host.startswith("web")))
         lines = Lines(lambda target, _hung: lambda: Over(tmp_path, target, answers))
         made.append(lines)
-        calls = Calls(lines, dict.fromkeys(record["hosts"], MACHINE))
+        calls = Calls(lines, dict.fromkeys(record.hosts, MACHINE))
         for host, call in sent(record).items():
             calls.send(host, call, {}, {})
         return calls

@@ -34,7 +34,7 @@ BOTH = [handlers.PREPARED, handlers.RECOVERED]
 
 def test_what_happens_to_a_machine_is_notified_once(run):
     first = handlers.of_run(task(listen=BOTH), run.record, 0)
-    notified = len(run.record["happenings"])
+    notified = len(run.record.happenings)
     run.show()
     run.to_end()
     assert first == {"web1": [handlers.PREPARED]}
@@ -58,5 +58,5 @@ def test_a_machine_that_its_watcher_handles_is_not_notified_for():
     run["web1"].mark = mark("watcher", ["A"], kind="watcher", phase="prepared")
     run.show(event("A", ["vm1"], not_before=2000.0))
     run.tick(3)
-    assert [one["what"] for one in run.record["happenings"] if one["host"] == "web1"] == ["prepared"]
+    assert [one.what for one in run.record.happenings if one.host == "web1"] == ["prepared"]
     assert handlers.of_run(task(listen=BOTH), run.record, 0) == {}

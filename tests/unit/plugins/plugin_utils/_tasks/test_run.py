@@ -13,7 +13,7 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_ut
 
 
 def test_each_run_has_a_name_of_its_own():
-    assert begun("web1")["run"]["run"] != begun("web1")["run"]["run"]
+    assert begun("web1").run.name != begun("web1").run.name
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,7 @@ def test_the_first_mark_is_named_while_something_can_be_said(capsys):
     assert "taken out of service" not in capsys.readouterr().out
     record = ticked(record, ticking.answers(record, ticking.reboot("vm1"), mark_on="web1"))
     said = capsys.readouterr().out
-    assert f"web1: marked by {record['run']['run']}, and being taken out of service." in " ".join(said.split())
+    assert f"web1: marked by {record.run.name}, and being taken out of service." in " ".join(said.split())
     assert "begin the same command again" in " ".join(said.split()) and "rehearse" not in said
     ticked(record, ticking.answers(record, ticking.reboot("vm1"), mark_on="web1"))
     assert capsys.readouterr().out == ""

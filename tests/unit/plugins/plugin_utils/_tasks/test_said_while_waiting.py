@@ -24,11 +24,11 @@ def printed(monkeypatch, capsys):
 
     def watch(run, seconds):
         monkeypatch.setattr(fleet_run, "steady", lambda: run.at)
-        monkeypatch.setattr(fleet_run, "moved_on", lambda _record, _answers: run.tick().record)
+        monkeypatch.setattr(fleet_run, "move_on", lambda _record, _answers: run.tick())
         task = fleet_run.FleetRun(None, {}, {}, (), run.record, {}, list)
         until, found = run.at + seconds, []
         capsys.readouterr()
-        while run.at < until and not run.record["finished"]:
+        while run.at < until and not run.record.finished:
             task._take_in({}, {})
             found += [(run.at, line) for line in capsys.readouterr().out.splitlines()]
         return found
@@ -56,10 +56,9 @@ def test_an_hour_in_which_an_event_goes_on(printed):
     run.show(event("A", ["vm1"]))
     run.until(lambda: run.prepared("web1"))
     run.show(started(event("A", ["vm1"])))
-    run.until(lambda: run.event()["started"] is not None)
+    run.until(lambda: run.event().started is not None)
     lines = printed(run, HOUR)
     assert 1 <= len(lines) <= 10, lines
     assert (
-        lines[0][0] - run.event()["started"] <= fleet_run.SILENT + 10
-        and "has started; it is polled until" in lines[0][1]
+        lines[0][0] - run.event().started <= fleet_run.SILENT + 10 and "has started; it is polled until" in lines[0][1]
     )

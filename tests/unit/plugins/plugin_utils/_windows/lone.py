@@ -234,7 +234,7 @@ class Lone:
         return dict(came, ended=self.clock.now(), heard=action.heard(came, self.clock.now()))
 
     def _others(self, answer):
-        steps, jobs = self.plan["steps"], self.record["hosts"]["win1"]["jobs"]
+        steps, jobs = self.plan["steps"], self.record.hosts["win1"].elsewhere.jobs
         rounds = orders.orders(answer, steps, jobs)
         came = []
         for one in rounds:
@@ -244,17 +244,17 @@ class Lone:
         return orders.with_others(answer, steps, came, {}, jobs) if came or answer.get("elsewhere") else answer
 
     def tick(self):
-        todo = self.record["todo"]
+        todo = self.record.todo
         answers = {}
-        for call in todo["calls"].values():
+        for call in todo.calls.values():
             self.clock.elapsed += TASK
             answer = self._called(call)
             answers["win1"] = answer if answer["lost"] else self._others(answer)
         self.clock.elapsed += TASK
         run_record.sent(self.record)
-        self.record = run_record.ticked(self.record, answers, self.clock.now(), self.clock.wall())
-        if not self.record["finished"]:
-            self.clock.elapsed += self.record["todo"]["seconds"]
+        run_record.move_on(self.record, answers, self.clock.now(), self.clock.wall())
+        if not self.record.finished:
+            self.clock.elapsed += self.record.todo.seconds
 
     def until(self, is_so, seconds=2000.0):
         end = self.at + seconds
@@ -264,7 +264,7 @@ class Lone:
 
     @property
     def is_over(self):
-        return self.record["finished"]
+        return self.record.finished
 
     @property
     def problems(self):

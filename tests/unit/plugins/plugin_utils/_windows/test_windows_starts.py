@@ -50,7 +50,7 @@ def test_a_reboot_before_the_approval_is_seen_before_it(tmp_path, after):
     lone = Lone(tmp_path)
     lone.reboots = lone.shown + after
     lone.until(lambda: lone.is_over or lone.at > 300.0)
-    assert bool(lone.approved) != bool(lone.record["problems"]) and lone.running and lone.boots > 1
+    assert bool(lone.approved) != bool(lone.record.problems) and lone.running and lone.boots > 1
 
 
 @pytest.mark.parametrize("after", [0.1, 2.1, 4.1, 6.1, 6.6, 7.1, 7.6, 8.2])
