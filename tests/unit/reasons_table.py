@@ -23,6 +23,7 @@ _LITERALS = re.compile(
     "azure-maintenance (?:doctor|recover --force|release|status)"
     r"|\b(?:watcher|maintain|recover|approve|azure_maintenance|drain)_\w+"
 )
+_OF_MACHINE = "it affects web1, which "  # a watcher says "the machine " instead
 _SHORTER = [  # the page says before the list what these mean
     (re.compile("by itself: the event starts at its not-before"), "its not-before"),
     (re.compile("by itself[,:;] "), ""),
@@ -42,7 +43,8 @@ def table() -> str:
 def _definition(code: str) -> str:
     of_machine = any(field in messages.REASONS[code].sentence for field in ("{which}", "{machine}", "{there}", "{of}"))
     reason = messages.Reason(code, "web1" if of_machine else "...", "...")
-    return f"``{messages.sentence(reason)}`` (``{code}``)\n   {_both_ends(reason)}\n"
+    sentence = messages.sentence(reason).replace(_OF_MACHINE, "... ")
+    return f"``{sentence}`` (``{code}``)\n   {_both_ends(reason)}\n"
 
 
 def _both_ends(reason: messages.Reason) -> str:
