@@ -19,6 +19,7 @@ from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.result import result
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.tick_planner import only_waits
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils.ticking import STANDS
+from ansible_collections.cloudops.azure_maintenance.tests.unit.schemas import checked_result
 
 NO_ROUTE = "no route to host"
 OPTIONS = {
@@ -447,7 +448,7 @@ class Run:
 
     @property
     def result(self):
-        return result(self.record)
+        return checked_result(result(self.record))
 
     @property
     def timeline(self):
