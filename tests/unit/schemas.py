@@ -69,5 +69,6 @@ def wrong(value, schema, where="", whole=None):
 
 def checked_result(result):
     """The same result of a run's record, once it is as the schema says with what role maintain's task adds to it."""
-    assert wrong(dict(result, preflight=[], notifications=[]), RESULT) == []
+    found = wrong(dict(result, preflight=[], notifications=[]), RESULT)
+    assert not found, found
     return result
