@@ -8,9 +8,9 @@ import pathlib
 import re
 
 DOCS = pathlib.Path(__file__).resolve().parents[2] / "docs"
-REPORT, RESULT = (
+REPORT, RESULT, MARK = (
     json.loads((DOCS / f"{name}.schema.json").read_text(encoding="utf-8"))
-    for name in ("watcher_report", "maintain_result")
+    for name in ("watcher_report", "maintain_result", "mark")
 )
 TYPES = {
     "object": dict,
@@ -65,3 +65,10 @@ def wrong(value, schema, where="", whole=None):
                 else:
                     found += wrong(item, of_key, f"{where}.{key}", whole)
     return found
+
+
+def checked_result(result):
+    """The same result of a run's record, once it is as the schema says with what role maintain's task adds to it."""
+    found = wrong(dict(result, preflight=[], notifications=[]), RESULT)
+    assert not found, found
+    return result

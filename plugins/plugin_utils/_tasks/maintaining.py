@@ -11,12 +11,15 @@ is to be shown.
 
 from __future__ import annotations
 
+import platform
+import time
 import traceback
 from collections.abc import Mapping
 from typing import Any
 
 from ansible.errors import AnsibleActionFail
 
+from ...module_utils._clock import iso_utc
 from ...module_utils._errors import ScheduledEventsError
 from ...module_utils._text import listed
 from .._ansible import say
@@ -63,7 +66,7 @@ class _Task:
         if resources := str(self._task_vars.get(of_event.VARIABLE) or ""):
             members = inventory.concerned(every, resources)
             if not members:
-                return _for_nobody(of_event.names(resources))
+                return _for_nobody(of_event.names(resources), job)
         hosts, wrong = inventory.hosts(members)
         unknown = given.unknown(self._action, self._task_vars, every)
         wrong = [*refused(unknown), *given.play_problems(self._action, self._task_vars), *wrong]
@@ -129,9 +132,25 @@ class _Task:
         return dict(stats, result=result, said=said, became=present)
 
 
-def _for_nobody(resources: list[str]) -> dict[str, Any]:
+def _for_nobody(resources: list[str], job: str) -> dict[str, Any]:
     """Of a run that has no machine: a subscription of Azure has others', too."""
     words = f"Nothing to do: no host of this play is {listed(resources)} in Azure, by azure_maintenance_resource_name or by its own name."
     say([words])
-    result: dict[str, Any] = dict(events=[], problems=[], notes=[words], timeline=[])
+    now = iso_utc(time.time())
+    result: dict[str, Any] = dict(
+        format=1,
+        run="",
+        job=job,
+        controller=platform.node(),
+        began=now,
+        ended=now,
+        seconds=0.0,
+        rounds=0,
+        timeline=[],
+        events=[],
+        problems=[],
+        notes=[words],
+        preflight=[],
+        notifications=[],
+    )
     return dict(finished=True, changed=False, result=result, said=[words], became={}, topics={})

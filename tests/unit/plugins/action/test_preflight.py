@@ -16,6 +16,7 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.action.pl
     only_ours,
     playbook,
 )
+from ansible_collections.cloudops.azure_maintenance.tests.unit.schemas import RESULT, wrong
 
 LOCAL = f"ansible_connection=local ansible_python_interpreter={sys.executable}"
 HOSTS = f"""[web]
@@ -63,7 +64,8 @@ class Began:
             environment = dict(WIDE, ANSIBLE_COLLECTIONS_PATH=only_ours(), PYTHONPATH=only_ours())
             printed, self.status = playbook(folder, folder / "play.yml", hosts, given, **environment)
         self.printed = " ".join(printed.split())
-        self.kept = json.loads((folder / "kept.json").read_text()).get("preflight")
+        self.result = json.loads((folder / "kept.json").read_text())
+        self.kept = self.result.get("preflight")
         self.asked = [entry["path"] for entry in journal_of(folder) if entry["kind"] == "request"]
         self.left = folder / "marks"
 
@@ -103,6 +105,9 @@ class TestItBegins:
         printed = "".join(began.printed.split())  # ansible-core 2.16 breaks lines, within words as well
         assert len(began.kept) == began.printed.count("[WARNING]: ")
         assert all("".join(one.split()) in printed for one in began.kept)
+
+    def test_the_result_is_as_the_schema_says(self, began):
+        assert wrong(began.result, RESULT) == []
 
     def test_it_takes_no_call_of_its_own(self, began):
         assert (

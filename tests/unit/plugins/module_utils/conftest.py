@@ -1,12 +1,35 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
+import functools
 import shutil
 import subprocess
 
 import pytest
 
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.store import FolderStore
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils.scripted import ScriptedTransport
+from ansible_collections.cloudops.azure_maintenance.tests.unit.schemas import MARK, wrong
+
+
+@pytest.fixture(autouse=True)
+def marks_are_as_the_schema_says(monkeypatch):
+    """Every mark that a test has written, by whichever call. Found at its end, as a call turns what goes wrong in it into an answer."""
+    found = []
+
+    def checked(write):
+        @functools.wraps(write)
+        def checks(store, mark, *more):
+            returned = write(store, mark, *more)
+            found.extend(wrong(mark, MARK))
+            return returned
+
+        return checks
+
+    for name in ("create", "replace", "replace_unreadable"):
+        monkeypatch.setattr(FolderStore, name, checked(getattr(FolderStore, name)))
+    yield
+    assert found == []
 
 
 @pytest.fixture

@@ -7,6 +7,11 @@ import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._clock import Moment
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.mark import (
+    _FORM,
+    _STEP_FORM,
+    FORMAT,
+    PHASES,
+    STATES,
     MarkUnreadable,
     first_mark,
     held_by,
@@ -19,6 +24,7 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_ut
     another_run,
     step,
 )
+from ansible_collections.cloudops.azure_maintenance.tests.unit.schemas import MARK
 
 NOW = Moment(1767225600.0, 1000.0, "boot-1")
 OPTIONS = {
@@ -54,6 +60,14 @@ def test_a_mark_says_who_since_when_and_what_but_no_secrets():
 
 def test_it_is_read_as_it_was_written():
     assert parsed(json.dumps(a_mark())) == a_mark()
+
+
+def test_the_schema_has_all_that_a_mark_is_read_by():
+    step_schema = MARK["$defs"]["step"]
+    assert {"format", *_FORM} <= set(MARK["required"]) and set(_STEP_FORM) <= set(step_schema["required"])
+    assert MARK["properties"]["format"] == {"const": FORMAT}
+    assert MARK["properties"]["phase"]["enum"] == list(PHASES)
+    assert step_schema["properties"]["state"]["enum"] == list(STATES)
 
 
 @pytest.mark.parametrize(

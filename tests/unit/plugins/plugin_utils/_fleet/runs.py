@@ -20,6 +20,7 @@ from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.second_looks import to_see_again
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.tick_planner import only_waits
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils.ticking import STANDS
+from ansible_collections.cloudops.azure_maintenance.tests.unit.schemas import checked_result
 
 NO_ROUTE = "no route to host"
 OPTIONS = {
@@ -464,7 +465,7 @@ class Run:
 
     @property
     def result(self):
-        return result(self.record)
+        return checked_result(result(self.record))
 
     @property
     def timeline(self):

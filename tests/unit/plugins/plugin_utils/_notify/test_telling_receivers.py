@@ -13,6 +13,7 @@ from ansible.errors import AnsibleError
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._notify import notifications
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.receiver import Receiver
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._fleet.runs import Run, event, put
+from ansible_collections.cloudops.azure_maintenance.tests.unit.schemas import RESULT, wrong
 
 
 @pytest.fixture(autouse=True)
@@ -42,6 +43,7 @@ def test_what_a_tick_brought_is_sent_and_the_end_tells_of_problems():
         words = [json.loads(body)["happened"] for _headers, body, _path in takes.requests]
     assert words[0] == "scheduled" and words[-1] == "run_ended"
     assert notes == [] and notified[0]["sent"] == len(words)
+    assert wrong(notified, RESULT["properties"]["notifications"]) == []
 
 
 def test_nothing_is_asked_for_while_nothing_happens():

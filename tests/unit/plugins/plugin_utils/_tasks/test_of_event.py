@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import pytest
 
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._tasks import maintaining
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._tasks.of_event import Place, concerned, names
+from ansible_collections.cloudops.azure_maintenance.tests.unit.schemas import RESULT, wrong
 
 PLACES = {
     "a": Place("web_0", "web"),
@@ -36,3 +38,9 @@ def test_the_named_machines_and_those_that_share_a_group_or_scope_with_them(reso
 
 def test_names_as_a_rulebook_writes_them_and_as_a_person_does():
     assert names(",web_0,web_1") == names("web_0, web_1") == ["web_0", "web_1"]
+
+
+def test_the_result_of_a_run_for_no_host_is_one_like_any_other():
+    result = maintaining._for_nobody(["of_another_team"], "4711")["result"]
+    assert wrong(result, RESULT) == []
+    assert result["job"] == "4711" and "of_another_team" in result["notes"][0]
