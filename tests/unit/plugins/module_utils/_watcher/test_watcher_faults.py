@@ -171,19 +171,6 @@ def test_wrong_answers_in_the_middle_of_an_outage(machine):
     assert machine.hooks() == [PREPARED, RECOVERED]
 
 
-def test_a_service_that_answers_nothing_but_errors_at_first(machine):
-    """The name and the events, each failing in its own way."""
-    machine.hook("prepare", "10-a")
-    for status in (503, 404, 429, 500):
-        machine.world.fault("status", path="any", status=status, count=1)
-    machine.start()
-    until(lambda: machine.published().get("problems"))
-    until(machine.is_watching)
-    machine.event()
-    until(lambda: machine.does("prepared"))
-    assert machine.hooks() == [PREPARED]
-
-
 def test_proxies_in_its_environment(machine):
     names = ("http_proxy", "HTTP_PROXY", "https_proxy", "all_proxy", "ALL_PROXY")
     with Server(answers(b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n")) as proxy:
