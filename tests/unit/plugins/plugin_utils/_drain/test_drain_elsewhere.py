@@ -77,17 +77,6 @@ def test_its_sessions_are_waited_for_until_the_last_look_that_there_is_time_for(
     assert going_on == {"state": "done", "note": "went on although server web1 still had 2 sessions", "direction": "do"}
 
 
-def test_a_server_that_does_not_leave_is_a_failure_at_once():
-    found = elsewhere.seen(hand(BALANCERS), OUT, looked(shown(("UP", 0), output=["Permission denied"])))
-    assert found["state"] == "failed" and "lb1: HAProxy shows web1 as UP; it said: Permission denied" in found["note"]
-
-
-def test_one_that_an_administrator_had_taken_out_is_none_of_ours():
-    case = {"servers": {"lb1/www": "MAINT", "lb1/api": "UP", "lb2/www": "DRAIN"}}
-    step = hand(BALANCERS, before=case)["step"]
-    assert step["targets"] == [{"load_balancer": "lb1", "backend": "api"}]
-
-
 @pytest.mark.parametrize("about", [[], OUT])
 def test_a_load_balancer_that_can_not_be_reached_is_named(about):
     found = elsewhere.seen(hand(BALANCERS), about, looked(shown(unreachable=True, msg="refused", balancer="lb2")))
