@@ -5,7 +5,7 @@
 # Role maintain and the playbooks against the emulator, with hosts that are this machine and notes of what was done to them.
 cd "$(dirname "$0")"
 # shellcheck source=tests/integration/targets/setup_emulator/start.sh
-. ../setup_emulator/start.sh {web1,web2,web3,unknown},scope=web
+. ../setup_emulator/start.sh {web1,web2,web3,unknown},scope=web lone
 
 # shellcheck source=tests/integration/targets/setup_emulator/runs_here.sh
 . ../setup_emulator/runs_here.sh
