@@ -16,9 +16,11 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_ut
     failure,
 )
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils.scripted import (
+    NAME_PATH,
     Always,
     document,
     event,
+    get,
     look,
 )
 
@@ -132,6 +134,12 @@ def test_a_compressed_answer_is_named(transport, client):
     assert error.failure() == {"kind": "malformed", "status": 200, "url": URL}
     assert "Content-Encoding: gzip" in error.message
     assert "JSON" not in error.message
+
+
+def test_a_compressed_name_is_named_too(transport, client):
+    packed = gzip.compress(b"web1")
+    transport.expect(*[get(NAME_PATH, 200, packed, {"content-encoding": "gzip"}) for _each in range(6)])
+    assert "Content-Encoding: gzip" in failure(client.resource_name).message
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "identity", ""])

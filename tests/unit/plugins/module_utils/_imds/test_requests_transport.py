@@ -4,7 +4,6 @@
 import builtins
 import http.client
 import importlib
-import io
 import socket
 
 import pytest
@@ -198,28 +197,6 @@ def test_an_error_while_asking(session, error, kind, words):
     assert caught.value.message.isprintable()
     assert URL in caught.value.message
     assert caught.value.url == URL
-
-
-@pytest.mark.parametrize(
-    "error, kind",
-    [
-        (urllib3.exceptions.ReadTimeoutError(POOL, None, "Read timed out."), AnswerTimeout),
-        (socket.timeout("timed out"), AnswerTimeout),
-        (urllib3.exceptions.ProtocolError("Connection broken", http.client.IncompleteRead(b"")), BrokenAnswer),
-        (urllib3.exceptions.ProtocolError("Connection broken", RESET), Unreachable),
-        (RESET, Unreachable),
-    ],
-)
-def test_an_error_while_reading(session, error, kind):
-    body = io.BytesIO(b"")
-
-    def read(size=-1):
-        raise error
-
-    body.read = read
-    with pytest.raises(kind) as caught:
-        session(get("/x", 200, body)).get(URL, {}, 30.0)
-    assert caught.type is kind
 
 
 def test_an_error_of_an_earlier_exchange_does_not_count(session):
