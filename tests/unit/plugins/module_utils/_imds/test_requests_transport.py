@@ -129,6 +129,12 @@ def test_an_empty_body_that_nothing_announced_is_broken(session):
         session(get("/x", 200, b"", {})).get(URL, {}, 10.0)
 
 
+@pytest.mark.parametrize("body", [b"", b"abc"])
+def test_a_length_that_is_no_number_is_broken(session, body):
+    with pytest.raises(BrokenAnswer, match="Content-Length is 'odd'"):
+        session(get("/x", 200, body, {"Content-Length": "odd"})).get(URL, {}, 10.0)
+
+
 @pytest.mark.parametrize("status", [204, 304, 302, 404, 500])
 def test_where_only_the_status_is_read_the_body_may_be_missing(session, status):
     assert session(get("/x", status, b"", {})).get(URL, {}, 10.0).status == status
@@ -137,6 +143,10 @@ def test_where_only_the_status_is_read_the_body_may_be_missing(session, status):
 def test_an_approval_was_taken_whatever_its_answer_says_about_its_body(session):
     """It would be sent again otherwise, as one that was lost."""
     assert session(post("/x", 200, b"", {"Server": "Microsoft-IIS/10.0"})).post(URL, {}, b"{}", 10.0).status == 200
+
+
+def test_a_304_has_no_body_whatever_it_announces(session):
+    assert session(get("/x", 304, b"", {"Content-Length": "99"})).get(URL, {}, 10.0).status == 304
 
 
 # --- errors of the libraries ---
