@@ -48,6 +48,12 @@ def test_a_wait_for_an_end_that_sees_only_empty_answers_fails_and_keeps_the_even
     assert error.result["transitions"] == []
 
 
+@pytest.mark.parametrize("wait_for, more", [("gone", {}), ("started", {"event_ids": ["ID-1"]})])
+def test_a_wait_that_begins_with_empty_answers_goes_on(transport, wait_for, more):
+    transport.expect(*empty_from(0, 2), look(200, ONE, at=3), look(200, GONE, at=4))
+    assert wait(transport, wait_for, **more)["elapsed"] == 4.0
+
+
 @pytest.mark.parametrize("wait_for", ["gone", "event", "started", "change"])
 def test_a_wait_without_any_document_says_so(transport, wait_for):
     transport.expect(*empty_from(0, 4))
