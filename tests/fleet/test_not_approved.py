@@ -58,15 +58,6 @@ def test_an_affected_machine_that_is_unreachable(azure, machines, ansible):
     judge.untouched(machines, boots, ["web1", "web10"])
 
 
-def test_an_event_of_unknown_machines_is_left_alone(azure, machines, ansible, user):
-    boots = machines.boot_ids()
-    azure.inject("Reboot", [settings.UNKNOWN_VM], notice=900, tail=100)
-    ansible.run(MAINTAIN, azure_maintenance_hosts="web", maintain_wait_timeout=8).check()
-    judge.not_approved(azure)
-    judge.untouched(machines, boots, judge.WEB, user)
-    assert user.failures() == []
-
-
 def test_an_event_that_also_affects_an_unknown_machine_is_prepared_for_but_not_approved(azure, machines, ansible, user):
     boots = machines.boot_ids()
     event = azure.inject("Reboot", ["web3", settings.UNKNOWN_VM], notice=36000, tail=120)
@@ -102,12 +93,3 @@ def test_a_cancelled_event(azure, machines, maintain, user, when):
     assert machines.boot_ids() == boots
     assert balancer.states(machines["lb1"])["web2"] == "UP"
     assert user.failures() == []
-
-
-def test_check_mode_shows_the_plan_and_does_nothing(azure, machines, ansible, user):
-    boots = machines.boot_ids()
-    event = azure.inject("Reboot", ["web2"], notice=6000)
-    done = ansible.run(MAINTAIN, "--check", azure_maintenance_hosts="web").check()
-    assert event in done.output and "prepare, then approve" in done.output
-    judge.not_approved(azure)
-    judge.untouched(machines, boots, judge.WEB, user)

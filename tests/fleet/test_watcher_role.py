@@ -153,12 +153,8 @@ def test_another_version_takes_over_and_runs_no_hook(lone, deploy):
 
 @at_length
 def test_bad_input_changes_nothing(lone, refused):
-    assert "phase" in refused(DEPLOY, watcher_hooks=[hook("prepair")])
+    """What the probe finds on a real machine; what is wrong with a variable is told before that."""
     assert "has no user nobody-here" in refused(DEPLOY, watcher_hooks=[hook("prepare", user="nobody-here")])
-    assert "can't do the step service ngnix" in refused(DEPLOY, drain_steps=[{"type": "service", "name": "ngnix"}])
-    balanced = [{"type": "haproxy", "load_balancers": ["lb1"]}]
-    assert "the watcher is alone on its machine" in refused(DEPLOY, drain_steps=balanced)
-    assert "no virtual machine of Azure" in refused(DEPLOY, azure_maintenance_endpoint="http://127.0.0.1:9")
     lone.check_output("mkdir /opt/azcmagent")
     assert "Azure Arc manages" in refused(DEPLOY, azure_maintenance_endpoint="http://127.0.0.1:9")
     lone.check_output("rmdir /opt/azcmagent")

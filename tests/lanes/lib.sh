@@ -228,7 +228,6 @@ PROCESSES=(
 # Unit tests that run plays
 # shellcheck disable=SC2034
 PLAYS=(
-    tests/unit/plugins/action/test_balanced.py
     tests/unit/plugins/action/test_done_by_others.py
     tests/unit/plugins/action/test_drain_plays.py
     tests/unit/plugins/action/test_interrupted.py
@@ -251,7 +250,6 @@ PLAYS=(
 # Of those, what only the newest ansible-core plays in `make test`, and what holds the same on the oldest
 # shellcheck disable=SC2034
 PLAYS_OF_THE_NEWEST=(
-    tests/unit/plugins/action/test_balanced.py         # integration-2.16 drains behind a real HAProxy
     tests/unit/plugins/action/test_done_by_others.py   # integration-2.16: steps of other hosts, of a stand-in for Windows; test_plays.py
     tests/unit/plugins/action/test_interrupted.py      # an approval that is killed: our module's process, no part of Ansible's
     tests/unit/plugins/action/test_machine_program.py  # every play of integration-2.16 goes through the machine program

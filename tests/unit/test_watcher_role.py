@@ -286,30 +286,6 @@ def test_what_is_written_is_of_root_and_says_its_mode():
                 assert re.search(r"0[0-7]{3}", given["mode"]), task["name"]
 
 
-def test_nothing_is_changed_before_all_checks_are_over():
-    order = [task["ansible.builtin.include_tasks"] for file, task in tasks() if file == "install"][::-1]
-    assert [name.rpartition(" ")[2] for name in order[:5]] == [
-        "}}facts.yml",
-        "validate.yml",
-        "}}machine.yml",
-        "checks.yml",
-        "program.yml",
-    ]
-    changing = ("copy", "template", "file", "systemd_service", "win_copy", "win_template", "win_file", "win_service")
-    for file, task in tasks():
-        if file in ("facts", "validate", "machine", "checks"):
-            assert [name for name in task if name.rpartition(".")[2] in changing] == []
-
-
-def test_what_the_current_settings_name_stays_until_the_new_ones_are_checked():
-    order = [task["ansible.builtin.include_tasks"] for file, task in tasks() if file == "install"][::-1]
-    names = [name.rpartition("}}")[2] for name in order]
-    there = [names.index(f"{name}.yml") for name in ("hooks", "check_settings", "no_longer_configured", "settings")]
-    assert there == sorted(there)
-    removing = {file for file, task in tasks() if "__watcher_leaving.hooks" in json.dumps(task.get("loop", ""))}
-    assert removing == {"no_longer_configured"}
-
-
 # ---- what it has run on machines ----
 
 

@@ -3,9 +3,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What of the unit tests runs on a Windows Python, and the tests of what there is for Windows alone: lane wine starts it.
 
-A file that is not named here goes by what only Linux has: processes that fork, modes of files, systemd. (What a store, hooks, jobs
-and the service do there is tested in this folder.) Of files
-that are named, single tests are left out which go by what only Linux has.
+A file that is not named here asks nothing of the system, so that it runs on Linux alone, or goes by what only Linux has: processes that
+fork, modes of files, systemd. (What a store, hooks, jobs and the service do there is tested in this folder.) Of files that are named,
+single tests are left out which go by what only Linux has.
 """
 
 import sys
@@ -14,16 +14,8 @@ import pytest
 
 UNIT = "tests/unit/plugins/module_utils/"
 FILES = [
-    "_core",
-    "_events",
-    "_steps",
-    "test_text.py",
     "test_clock.py",
-    *(
-        f"_imds/test_{name}.py"
-        for name in ("client", "client_poll_once", "client_versions", "client_wait", "discovery")
-    ),
-    *(f"_imds/test_{name}.py" for name in ("answers", "endpoint", "http_transport", "retries", "transport")),
+    "_imds/test_http_transport.py",
     "_imds/test_transports_real.py",
     *(
         f"_machine/test_{name}.py"
@@ -43,7 +35,6 @@ PROCESSES = "its helper processes need what Linux has"
 LEFT_OUT = {  # what a test's name begins with, and why
     "_machine/test_program.py::test_as_a_process_it_answers": PROCESSES,
     "_machine/test_program.py::test_what_is_printed_on_the_way": PROCESSES,
-    "_imds/test_discovery.py::test_the_real_files": "it opens a folder",
     "_imds/test_transports_real.py::test_faults_of_a_real_server[HttpTransport-reset in the body]": "Wine says that it ended",
     "_watcher/test_health.py::test_a_path_that_is_no_folder": "there it is one that is not there",
     "_watcher/test_health_server.py::test_an_application_that_can_not_be_reached": "other words of the system",

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Rows of the guide's table of faults (tests/unit/faults_on_windows.py) with the watcher as a service: each outage still ends as it should.
+"""Rows of the guide's table of faults with the watcher as a service: each outage still ends as it should.
 
 Several faults share a service, as each start of one costs seconds under Wine.
 """

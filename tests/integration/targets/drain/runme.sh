@@ -61,23 +61,18 @@ play "$here/test_check.yml" --check "$@"
 test ! -e "$dir/check"
 took "test_lost.yml and test_check.yml"
 
-# Stand-ins for the modules that Windows machines run, and for a load balancer that comes and goes
+# Stand-ins for the modules that Windows machines run
 for module in ansible/windows/win_{service,service_info,command,uri,powershell,wait_for} \
-    microsoft/iis/{website,website_info,web_app_pool,web_app_pool_info} community/general/haproxy; do
+    microsoft/iis/{website,website_info,web_app_pool,web_app_pool_info}; do
     folder="$dir/standins/ansible_collections/$(dirname "$module")/plugins/modules"
     mkdir -p "$folder"
     cp "$here/library/standin.py" "$folder/$(basename "$module").py"
 done
-"$python" "$here/files/stats.py" "$dir/stats.sock" &
-started+=("$!")
 rm -rf "$dir/async" # what earlier ones have begun
-for name in windows balancer; do
-    # A machine that is reached as this one is, with steps of a Windows machine
-    systems=(-e "{__drain_on: $(test "$name" = windows && echo windows || echo linux)}")
-    DRAIN_TEST_DIR="$dir" ANSIBLE_COLLECTIONS_PATH="$dir/standins:${ANSIBLE_COLLECTIONS_PATH:-}" \
-        play "$here/test_$name.yml" "${systems[@]}" "$@"
-    took "test_$name.yml"
-    test "$name" != windows || test -z "$(ls "$dir/async" 2>/dev/null)" # Ansible's files of the steps are gone
-done
+# A machine that is reached as this one is, with steps of a Windows machine
+DRAIN_TEST_DIR="$dir" ANSIBLE_COLLECTIONS_PATH="$dir/standins:${ANSIBLE_COLLECTIONS_PATH:-}" \
+    play "$here/test_windows.yml" -e '{__drain_on: windows}' "$@"
+took test_windows.yml
+test -z "$(ls "$dir/async" 2>/dev/null)" # Ansible's files of the steps are gone
 
 if $haproxy; then play "$here/test_haproxy.yml" "$@"; fi

@@ -5,7 +5,7 @@
 # Role maintain and the playbooks against the emulator, with hosts that are this machine and notes of what was done to them.
 cd "$(dirname "$0")"
 # shellcheck source=tests/integration/targets/setup_emulator/start.sh
-. ../setup_emulator/start.sh {web1,web2,web3,unknown},scope=web lone page cloud
+. ../setup_emulator/start.sh {web1,web2,web3,unknown},scope=web lone
 
 # shellcheck source=tests/integration/targets/setup_emulator/runs_here.sh
 . ../setup_emulator/runs_here.sh
@@ -17,11 +17,10 @@ for part in by_hand.sh rehearse.sh; do
     . "./$part"
     took "$part"
 done
-for part in test_check.yml test_bad_input.yml test_events.yml test_trouble.yml test_own_tasks.yml test_leaving.yml; do
+for part in test_check.yml test_bad_input.yml test_events.yml test_own_tasks.yml test_leaving.yml; do
     runs_here "$part" || continue
     status=0
     case $part in
-        test_trouble.yml) ANSIBLE_LOG_PATH=$dir/log on_web "$part" || status=$? ;;
         test_check.yml) on_web "$part" --check || status=$? ;;
         test_own_tasks.yml | test_leaving.yml) ANSIBLE_ANY_ERRORS_FATAL=true on_web "$part" || status=$? ;;
         *) on_web "$part" || status=$? ;;

@@ -14,11 +14,9 @@ maintain/rehearse.sh                     2.16   the fleet: test_playbooks.py
 maintain/test_check.yml                  2.21   plays-2.16: test_preflight.py
 maintain/test_bad_input.yml              2.21   plays-2.16: test_preflight.py
 maintain/test_events.yml                 2.21   rehearse.sh, and plays-2.16: test_plays.py, test_own_task_files.py, go through whole events
-maintain/test_trouble.yml                2.21   rehearse.sh and plays-2.16: test_own_task_files.py, in which machines fail
 maintain/test_own_tasks.yml              2.21   plays-2.16: test_own_task_files.py
 maintain/test_leaving.yml                2.21   target drain: test_lost.yml
 scheduled_events/test_approve.yml        2.21   plays-2.16: test_plays.py approves; test_info.yml, below both, gives the same options
-scheduled_events/test_damaged.yml        2.21   what is made of a damaged document is the same Python below both
 "
 
 core=$("${ANSIBLE_TEST_PYTHON_INTERPRETER:-python3}" -c 'from ansible.release import __version__; print(__version__)' | cut -d. -f1,2)

@@ -8,7 +8,7 @@ cd "$(dirname "$0")"
 . ../setup_emulator/runs_here.sh
 runs_here "" || exit 0
 # shellcheck source=tests/integration/targets/setup_emulator/start.sh
-. ../setup_emulator/start.sh web1,scope=web page cloud
+. ../setup_emulator/start.sh web1,scope=web page
 
 # What the role puts on the machine as a process is below the home.
 mkdir "$dir/home"

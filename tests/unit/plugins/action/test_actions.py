@@ -253,23 +253,6 @@ def test_a_wait_in_the_background_holds_up_nobody(poll, warnings):
 # --- the sequences ---
 
 
-def test_info(clock):
-    result = run(clock, "info", look(SHOWN, first=True) + own_name())
-    assert result["polls"] == 1
-    assert result["api_version"] == "2020-07-01"
-    assert result["events"][0]["affects_self"] is True
-
-
-def test_a_given_name_is_compared_with_the_machines_own(clock):
-    result = run(clock, "info", look(QUIET, first=True) + own_name(b"win2"), resource_name="win1")
-    assert result["failed"] is True and result["failure"]["kind"] == "invalid"
-    assert "this machine is win1" in result["msg"] and "it is win2" in result["msg"]
-
-
-def test_info_in_check_mode_is_the_same(clock):
-    assert run(clock, "info", look(SHOWN, first=True) + own_name(), check_mode=True)["events"]
-
-
 def test_a_wait_is_asked_for_a_minute_at_a_time(clock):
     result = run(
         clock,
@@ -288,34 +271,6 @@ def test_a_wait_is_asked_for_a_minute_at_a_time(clock):
     assert result["msg"].startswith("No event came within 150 s")
 
 
-def test_a_wait_without_etags(clock):
-    expected = look(QUIET, first=True) + own_name(), wait(QUIET, 60000, takes=60.0), wait(QUIET, 60000, takes=68.0)
-    result = run(clock, "info", *expected, wait=True, wait_timeout=130)
-    assert result["failure"]["kind"] == "timeout"
-
-
-def test_a_wait_ends_with_the_first_change(clock):
-    result = run(
-        clock, "info", look(QUIET, first=True) + own_name(), wait(QUIET, 60000, SHOWN, polls=8, takes=8.0), wait=True
-    )
-    assert "failed" not in result
-    assert result["polls"] == 9
-    assert [entry["kind"] for entry in result["transitions"]] == ["shown"]
-
-
-def test_each_change_that_is_not_the_one_waited_for_costs_one_call(clock):
-    result = run(
-        clock,
-        "info",
-        look(SHOWN, first=True) + own_name(),
-        wait(SHOWN, 60000, STARTED, takes=9.0),
-        wait(STARTED, 60000, QUIET, takes=5.0),
-        wait=True,
-        wait_for="gone",
-    )
-    assert [entry["kind"] for entry in result["transitions"]] == ["started", "gone"]
-
-
 def test_approve_and_confirm(clock):
     result = run(
         clock,
@@ -327,18 +282,6 @@ def test_approve_and_confirm(clock):
     )
     assert (result["changed"], result["approved"], result["confirmed"]) == (True, [ID], [ID])
     assert result["diff"]["before"] == {"events": [{"id": ID, "status": "Scheduled"}]}
-
-
-def test_approve_without_a_wait(clock):
-    result = run(
-        clock,
-        "approve",
-        look(SHOWN, first=True) + own_name(),
-        approval(ID),
-        event_ids=[ID],
-        wait=False,
-    )
-    assert (result["approved"], result["confirmed"]) == ([ID], [])
 
 
 def test_approve_in_check_mode_sends_nothing(clock):
@@ -363,23 +306,6 @@ def test_nothing_is_approved_when_the_run_is_gone(clock, monkeypatch):
     assert result["failure"]["kind"] == "interrupted" and result["approved"] == []
 
 
-def test_approve_what_has_started_sends_nothing(clock):
-    result = run(clock, "approve", look(STARTED, first=True) + own_name(), event_ids=[ID])
-    assert (result["changed"], result["already"]) == (False, [ID])
-
-
-def test_an_approval_whose_answer_was_lost_is_looked_after(clock):
-    result = run(
-        clock,
-        "approve",
-        look(SHOWN, first=True) + own_name(),
-        failure(approval(ID), "ResponseEnded"),
-        look(STARTED),
-        event_ids=[ID],
-    )
-    assert (result["approved"], result["confirmed"]) == ([ID], [ID])
-
-
 def test_discovery(clock):
     value = bytes.fromhex("f5000000000000000400000000000000ffffff7fa83f8110")
     found = look(QUIET, first=True) + own_name()
@@ -395,23 +321,6 @@ def test_discovery(clock):
     )
     assert result["endpoint"] == "http://168.63.129.16"
     assert "DHCP option 245 led to" in result["warnings"][0]
-
-
-def test_retries_and_the_way_back_to_an_older_version(clock):
-    first, older = look(b"", first=True) + own_name(), look(SHOWN) + own_name()
-    refused = {"status": 400, "headers": {}, "body": "", "polls": 1}
-    older.arguments[0]["Url"] = older.arguments[0]["Url"].replace("2020-07-01", "2019-08-01")
-    result = run(clock, "info", failure(first, "ConnectionReset"), answering(first, refused), older)
-    assert result["api_version"] == "2019-08-01"
-    assert clock.sleeps == [1.0]
-    assert len(result["warnings"]) == 2
-
-
-def test_a_short_wait_does_not_grant_the_first_look_more_than_itself(clock):
-    first = look(QUIET, first=True, takes=60.0) + own_name()
-    first.arguments[0]["TimeoutMs"] = 60000
-    result = run(clock, "info", first, wait=True, wait_timeout=60)
-    assert result["failure"]["kind"] == "timeout"
 
 
 # --- what can go wrong ---
@@ -497,11 +406,7 @@ def test_arguments_are_those_of_the_module(over, operation, options, said, clock
     "operation, options, said",
     [
         ("info", {"endpoint": "169.254.169.254"}, "does not begin with http"),
-        ("info", {"endpoint": "ftp://imds.test"}, "does not begin with http"),
-        ("info", {"timeout": 0}, "timeout"),
-        ("info", {"wait_sleep": 0.1, "wait": True}, "wait_sleep"),
         ("approve", {"event_ids": []}, "must name at least one event"),
-        ("approve", {"event_ids": [ID], "rank": -1}, "ranks count from 0"),
     ],
 )
 def test_options_out_of_range_send_nothing(operation, options, said, clock):

@@ -18,7 +18,6 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.action.mi
     MixedPlay,
     Played,
 )
-from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.action.playing import COLLECTION
 
 HOSTS = (
     "[windows]\nwin1 ansible_host=win1\nmute ansible_host=mute\nlost ansible_host=lost\nhang ansible_host=hang\n"
@@ -95,31 +94,6 @@ class TestMixedMaintain(MixedMaintain):
         edits = [one for _host, _name, requests, _check in maintained.calls for one in requests if one["Do"] == "edit"]
         assert edits and all(0 < one["FromMs"] < one["UntilMs"] for one in edits)
         assert any(one["Compare"] and one["Path"].endswith("mark.json") for one in edits)
-
-
-def test_linux_machines_alone_need_no_other_collection(tmp_path):
-    """The playbook maintain, through a whole event, where ansible.windows is not installed."""
-    (tmp_path / "ansible_collections").mkdir()
-    (tmp_path / "ansible_collections" / "cloudops").symlink_to(COLLECTION.parent)
-    done = {name: tmp_path / name for name in ("drained", "back")}
-    played = play(
-        tmp_path,
-        "cloudops.azure_maintenance.maintain",
-        dict(
-            MAINTAIN,
-            azure_maintenance_folder=str(tmp_path / "marks"),
-            azure_maintenance_hosts="linux1",
-            maintain_allow_unknown=True,  # the event affects the Windows machine, too
-            drain_steps=[
-                {"type": "command", "do": ["touch", str(done["drained"])], "undo": ["touch", str(done["back"])]}
-            ],
-        ),
-        ANSIBLE_COLLECTIONS_PATH=str(tmp_path),
-        ANSIBLE_COLLECTIONS_SCAN_SYS_PATH="false",
-    )
-    assert played.status == 0, played.printed
-    assert [post["vm"] for post in played.posts] == ["linux1"]
-    assert all(path.exists() for path in done.values())
 
 
 @pytest.fixture(scope="module")

@@ -271,58 +271,23 @@ def test_settings_that_the_program_refuses_leave_the_former_ones_and_what_they_n
 
 
 @once
-def test_another_folder_leaves_nothing_behind(installed):
-    win1, other = installed, r"D:\azm\state"
-    hold = win1.path(DATA + r"\hold.json")
-    hold.write_text(json.dumps({"format": 1, "reason": "tests", "by": "ops", "until": None, "vm_id": ""}))
-    win1.run(status=2, azure_maintenance_folder=other)
-    assert "win1 has a hold (hold.json) in" in win1.printed and win1.changed == 0
-    win1.run(azure_maintenance_folder=other, watcher_force=True)
-    assert json.loads(win1.text(SETTINGS))["folder"] == other and hold.exists()
-
-    mark = win1.path(other + r"\mark.json")
-    mark.write_text(json.dumps({"format": 1, "holder": {"kind": "watcher"}, "steps": []}))
-    win1.run(REMOVE, status=2)
-    assert "win1 is out of service by the watcher" in win1.printed and win1.changed == 0
-    mark.unlink()
-    win1.run(REMOVE)
-    assert not win1.path(other).exists()
-
-
-@once
-@pytest.mark.parametrize(
-    "given, words",
-    [
-        ({"python": {}}, "nothing says which Python runs the watcher on Windows: name python.org's embeddable package"),
-        ({"watcher_python": r"C:\Python\python.exe"}, "both watcher_python and watcher_python_zip say which Python"),
-        ({"watcher_python_zip_sha256": "0" * 64}, "and watcher_python_zip_sha256 says 0000"),
-        ({"watcher_hooks": [dict(HOOKS[0], user="app")]}, "on Windows the watcher runs everything as SYSTEM"),
-    ],
-)
-def test_what_is_refused_before_the_machine_is_touched(win1, given, words):
-    win1.run(status=2, **given)
-    assert words in win1.printed and win1.changed == 0
+def test_what_is_refused_before_the_machine_is_touched(win1):
+    win1.run(status=2, python={}, watcher_hooks=[dict(HOOKS[0], user="app")])
+    assert "nothing says which Python runs the watcher on Windows" in win1.printed and win1.changed == 0
+    assert "on Windows the watcher runs everything as SYSTEM" in win1.printed
     assert [name for name, _arguments, _check in win1.calls] == ["ansible.windows.setup"]
 
 
 @once
-@pytest.mark.parametrize(
-    "says, words",
-    [
-        (
-            {"groups": [{"sid": "S-1-5-32-544", "attributes": ["Use for deny only"]}]},
-            "as deploy, who is no administrator there",
-        ),
-        ({"python": {"version": [3, 9, 1], "is_virtual": True, "is_32_bit": False}}, "would run it with Python 3.9"),
-    ],
-)
-def test_what_speaks_against_the_machine_is_said_before_it_is_touched(win1, says, words):
+def test_what_speaks_against_the_machine_is_said_before_it_is_touched(win1):
     there = r"D:\Python311\python.exe"
     win1.path(there).parent.mkdir(parents=True)
     win1.path(there).write_text("")
-    win1.says(**says)
+    nobody = {"sid": "S-1-5-32-544", "attributes": ["Use for deny only"]}
+    win1.says(groups=[nobody], python={"version": [3, 9, 1], "is_virtual": True, "is_32_bit": False})
     win1.run(status=2, python={"watcher_python": there})
-    assert words in win1.printed and win1.changed == 0
+    assert "as deploy, who is no administrator there" in win1.printed and win1.changed == 0
+    assert "would run it with Python 3.9" in win1.printed
 
 
 # ---- what each task asks of a module ----

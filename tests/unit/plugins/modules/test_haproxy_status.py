@@ -3,9 +3,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What HAProxy answers in, the statuses of one server out."""
 
-import socket
-import threading
-
 import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.modules import haproxy_status
@@ -37,23 +34,3 @@ def test_the_rows_of_a_server(server, backend, servers):
 
 def test_a_table_that_is_none():
     assert haproxy_status.found("Permission denied\n", "web1", None) == []
-
-
-def test_it_is_asked_over_its_socket(tmp_path):
-    path = str(tmp_path / "admin.sock")
-    asked = []
-    with socket.socket(socket.AF_UNIX) as server:
-        server.bind(path)
-        server.listen()
-
-        def answer():
-            connection = server.accept()[0]
-            with connection:
-                asked.append(connection.recv(100))
-                connection.sendall(TABLE.encode())
-
-        thread = threading.Thread(target=answer)
-        thread.start()
-        assert haproxy_status.asked(path) == TABLE
-        thread.join()
-    assert asked == [b"show stat -1 4 -1\n"]

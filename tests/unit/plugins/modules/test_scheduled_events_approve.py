@@ -93,19 +93,3 @@ def test_an_approval_that_is_not_confirmed_fails_as_changed(run):
     )
     assert (code, result["failed"], result["changed"], result["approved"]) == (1, True, True, ["ID-1"])
     assert result["failure"]["kind"] == "timeout"
-
-
-@pytest.mark.parametrize(
-    "options, word",
-    [
-        ({}, "event_ids"),
-        ({"event_ids": []}, "event_ids"),
-        ({"event_ids": ["A"], "rank": -1}, "rank"),
-        ({"event_ids": ["A"], "rank": 0.5}, "rank"),
-        ({"event_ids": ["A"], "force": True}, "Unsupported parameters"),
-    ],
-)
-def test_wrong_options(run, options, word):
-    code, result = run(**options)
-    assert (code, result["failed"]) == (1, True)
-    assert word in result["msg"]

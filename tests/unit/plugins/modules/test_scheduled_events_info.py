@@ -77,24 +77,6 @@ def test_a_wrong_option_is_told_before_anything_is_asked(run):
     assert "wait_sleep" in result["msg"]
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"affecting": "me"},
-        {"wait_for": "x"},
-        {"api_version": "x"},
-        {"wait": "perhaps"},
-        {"timeout": "x"},
-        {"since_incarnation": "x"},
-        {"colour": "red"},
-    ],
-)
-def test_a_wrong_type_is_told_by_ansible(run, options):
-    code, result = run(**options)
-    assert (code, result["failed"]) == (1, True)
-    assert next(iter(options)) in result["msg"]
-
-
 def test_warnings_are_ansibles(run):
     result = run(look(200, document(4)), get(NAME_PATH, 404))[1]
     assert len(result["warnings"]) == 1

@@ -50,4 +50,5 @@ def transient():
     found.append(pytest.param((BrokenAnswer("Broken off.", url=URL),), "malformed", id="truncated"))
     found.append(pytest.param((200, b'{"DocumentIncarnation": 1, "Eve'), "malformed", id="broken JSON"))
     found.append(pytest.param((200, b"{}"), "malformed", id="no document"))
+    found.append(pytest.param((200, b"[]"), "malformed", id="an empty list"))
     return found

@@ -6,7 +6,7 @@
 import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._clock import Deadline
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._errors import AnswerTimeout, Unreachable
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._errors import Unreachable
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.client import Client
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._imds.conversation import (
     EMPTY,
@@ -65,13 +65,6 @@ def test_a_name_may_be_the_first_answer(transport, client):
     client.document()
 
 
-def test_another_clock_may_be_given(transport):
-    client = Client(transport, ENDPOINT, clock=transport.clock)
-    transport.expect(look(200, EMPTY))
-    client.document()
-    assert client.looked_at == WALL
-
-
 # --- approving ---
 
 
@@ -111,11 +104,6 @@ def test_an_approval_is_never_sent_twice_here(transport, client, status, kind):
     transport.expect(sent("A", outcome=(status, b'{"error": "no"}')))
     error = failure(client.approve, ["A"])
     assert error.failure() == {"kind": kind, "status": status, "url": URL}
-
-
-def test_a_lost_approval_is_told(transport, client):
-    transport.expect(sent("A", outcome=(AnswerTimeout("Late."),)))
-    assert failure(client.approve, ["A"]).kind == "timeout"
 
 
 # --- names ---

@@ -78,18 +78,6 @@ def test_pauses_grow(transport, client):
     client.document()
 
 
-def test_an_update_of_the_service_is_sat_out(transport, client):
-    transport.expect(
-        look(410, at=0),
-        look(410, at=1),
-        look(410, at=3),
-        look(410, at=7),
-        *[look(410, at=at) for at in range(15, 72, 8)],
-    )
-    transport.expect(look(200, EMPTY, at=75))
-    client.document()
-
-
 @pytest.mark.parametrize("status, kind", [(400, "version_refused"), (401, "denied"), (403, "denied")])
 def test_what_will_not_pass_is_not_tried_again(transport, client, status, kind):
     transport.expect(look(200, EMPTY), look(status, b'{"error": "Bad\\u0007 request.\\n See aka.ms"}'))

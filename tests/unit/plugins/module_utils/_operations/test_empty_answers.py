@@ -40,14 +40,6 @@ def empty_from(first, last):
     return [look(200, b"", at=at) for at in range(first, last + 1)]
 
 
-def test_an_event_is_not_gone_before_a_document_says_so(transport):
-    transport.expect(look(200, STARTED, at=0), *empty_from(1, 5), look(200, GONE, at=6))
-    result = wait(transport, "gone")
-    assert result["elapsed"] == 6.0
-    assert [transition["kind"] for transition in result["transitions"]] == ["gone"]
-    assert "5 of the requests" in result["warnings"][0] and "an empty body" in result["warnings"][0]
-
-
 def test_a_wait_for_an_end_that_sees_only_empty_answers_fails_and_keeps_the_event(transport):
     transport.expect(look(200, STARTED, at=0), *empty_from(1, 4))
     error = refused(wait, transport, "gone", wait_timeout=4.0)
@@ -60,11 +52,6 @@ def test_a_wait_for_an_end_that_sees_only_empty_answers_fails_and_keeps_the_even
 def test_a_wait_that_begins_with_empty_answers_goes_on(transport, wait_for, more):
     transport.expect(*empty_from(0, 2), look(200, ONE, at=3), look(200, GONE, at=4))
     assert wait(transport, wait_for, **more)["elapsed"] == 4.0
-
-
-def test_empty_answers_are_no_change(transport):
-    transport.expect(*empty_from(0, 2), look(200, document(6), at=3))
-    assert wait(transport, "change", since_incarnation=5)["incarnation"] == 6
 
 
 @pytest.mark.parametrize("wait_for", ["gone", "event", "started", "change"])

@@ -172,7 +172,7 @@ class Story:
                     for entry in entries
                     if "broken" in entry
                 )
-                document = Document(self.polls, readable, broken)
+                document = Document(self.polls % 2, readable, broken)  # a number that begins anew says nothing
             date = WALL + self.at + world.get("stood", 0.0) if world.get("date", True) else None
             asked = NOW + self.at - world.get("took", 0.0)
             self.polled = PollResult(document, NOW + self.at, date, self.polls, asked)

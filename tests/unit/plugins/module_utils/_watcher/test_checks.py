@@ -127,11 +127,6 @@ def test_a_service_that_answers():
     assert found[1].words == "web1 (vmId v-1)"
 
 
-def test_events_are_not_asked_for():
-    """Whoever asks first turns Scheduled Events on for a whole scope: the script above would not be all."""
-    assert all("scheduledevents" not in str(one) for one in answers())
-
-
 def test_a_service_that_does_not():
     (found,) = asked(get(LEAF.format("name"), Unreachable("No connection to http://imds.test.", url="x")))
     assert (found.state, found.what) == (FAIL, "endpoint")

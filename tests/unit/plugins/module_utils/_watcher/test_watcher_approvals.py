@@ -5,12 +5,9 @@
 
 import contextlib
 import email.utils
-import json
-import time
 
 import pytest
 
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._clock import Clock
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.engine import Engine
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.emulated import World
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.watching import (
@@ -76,51 +73,6 @@ def test_an_approval_that_goes_wrong(world, start, fault, posts):
     sent = [post["requests"][0]["event_id"] for post in world.journal("post")]
     assert sent == [event] * posts
     assert happened(watcher).count("started") == 1
-
-
-def test_somebody_else_approves_it(world, start):
-    watcher = start(cooldown=1000.0)
-    event = world.event(tail=600)
-    until(lambda: "scheduled" in happened(watcher))
-    world.move(event, "approve")
-    until(lambda: "started" in happened(watcher))
-    world.move(event, "complete")
-    until(lambda: "ended" in happened(watcher))
-    assert world.journal("post") == [] and happened(watcher).count("started") == 1
-
-
-@pytest.mark.parametrize("seconds", [3600, -3600])
-def test_the_clock_on_the_wall_is_set(world, start, monkeypatch, seconds):
-    """What is left until an event goes by the service's clock: it is prepared for when its time has come."""
-    watcher = start(cooldown=1000.0, prepare_before=295)
-    shown = time.monotonic()
-    event = world.event(notice=300)
-    until(lambda: "scheduled" in happened(watcher))
-    monkeypatch.setattr(watcher.clock, "wall", lambda: Clock().wall() + seconds)
-    until(lambda: "clock_jumped" in happened(watcher))
-    until(lambda: watcher.hand.begun)
-    assert watcher.hand.begun[0][2] - shown > 3, "not at once"
-    monkeypatch.undo()
-    until(lambda: happened(watcher).count("clock_jumped") == 2)
-    assert "ended" not in happened(watcher) and "not_prepared_in_time" not in happened(watcher)
-    world.move(event, "cancel")
-    assert recovered(watcher)
-
-
-def test_the_document_s_number_begins_anew(world, start):
-    watcher = start(cooldown=1000.0, prepare_before=900)
-    world.event(notice=800)
-    until(lambda: "prepared" in happened(watcher))
-    document = dict(world.document(), DocumentIncarnation=0)
-    fault = world.fault("body", method="GET", body=json.dumps(document))
-    until(lambda: watcher.parts.metadata.polled.document.incarnation == 0)
-    looks = watcher.parts.metadata.about()["polls"]
-    until(lambda: watcher.parts.metadata.about()["polls"] > looks + 6)
-    assert "ended" not in happened(watcher) and len(watcher.hand.begun) == 1
-    world.heal(fault)
-    world.fault("body", method="GET", body=json.dumps(dict(document, Events=[])))
-    assert recovered(watcher)
-    assert not watcher.parts.metadata.poll_problem
 
 
 def place(event):

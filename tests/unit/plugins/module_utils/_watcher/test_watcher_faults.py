@@ -171,19 +171,6 @@ def test_wrong_answers_in_the_middle_of_an_outage(machine):
     assert machine.hooks() == [PREPARED, RECOVERED]
 
 
-def test_a_service_that_answers_nothing_but_errors_at_first(machine):
-    """The name and the events, each failing in its own way."""
-    machine.hook("prepare", "10-a")
-    for status in (503, 404, 429, 500):
-        machine.world.fault("status", path="any", status=status, count=1)
-    machine.start()
-    until(lambda: machine.published().get("problems"))
-    until(machine.is_watching)
-    machine.event()
-    until(lambda: machine.does("prepared"))
-    assert machine.hooks() == [PREPARED]
-
-
 def test_proxies_in_its_environment(machine):
     names = ("http_proxy", "HTTP_PROXY", "https_proxy", "all_proxy", "ALL_PROXY")
     with Server(answers(b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n")) as proxy:
@@ -195,28 +182,6 @@ def test_proxies_in_its_environment(machine):
 
 
 # --- cancelled ---
-
-
-def test_cancelled_before_it_was_prepared_for_and_in_the_middle_of_it(machine):
-    machine.write(prepare_before=600, hook_limit=200)
-    machine.hook("prepare", "10-a", f"until [ -e {machine.folder}/go ]; do sleep 0.1; done")
-    machine.hook("prepare", "20-b")
-    machine.hook("recover", "10-a")
-    watching(machine)
-    event = machine.event(notice=3600)
-    until(lambda: "scheduled" in machine.happened())
-    machine.cancel(event)
-    until(lambda: "ended" in machine.happened())
-    assert machine.lines() == []
-
-    event = machine.event(notice=500)
-    until(machine.lines)
-    machine.cancel(event)
-    looks = len(machine.world.journal("request"))
-    until(lambda: len(machine.world.journal("request")) > looks + 2)
-    (machine.folder / "go").touch()
-    back(machine)
-    assert machine.lines() == [f"prepare 10-a {event}", f"recover 10-a {event}"]
 
 
 # --- restarts of the machine ---
@@ -250,20 +215,6 @@ def test_rebooted_by_its_event_and_the_first_answer_takes_longer_than_any_other(
     machine.world.move(event, "complete")
     back(machine)
     assert machine.hooks() == [PREPARED, RECOVERED] and steps(machine) == ["do", "undo"]
-
-
-def test_rebooted_by_nobodys_event(machine):
-    """What the boot has started again is stopped again; hooks are not run again."""
-    machine.write(steps=[noting(machine)])
-    event = prepared(machine)
-    machine.cut_power()
-    machine.start()
-    until(lambda: steps(machine) == ["do", "do"])
-    until(lambda: machine.is_prepared_for(event))
-    machine.cancel(event)
-    back(machine)
-    assert machine.hooks() == [PREPARED, RECOVERED] and steps(machine) == ["do", "do", "undo"]
-    assert "changed" not in machine.happened()
 
 
 def test_a_power_cut_in_the_middle_of_a_prepare_hook(machine):

@@ -10,7 +10,6 @@ import pytest
 
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.emulated import World
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.watching import (
-    Simple,
     Watched,
     settings,
     until,
@@ -33,12 +32,6 @@ def watched(tmp_path, world):
         yield found
 
 
-def looks(watched, count):
-    """The watcher has looked so often from now on."""
-    before = watched.parts.metadata.about()["polls"]
-    until(lambda: watched.parts.metadata.about()["polls"] >= before + count)
-
-
 def test_an_event_is_prepared_for_within_a_look(world, watched):
     """Handling is asked once about what the look shows: its step begins then, however fast this machine is."""
     assert watched.parts.metadata.identity.name == "web1"
@@ -55,44 +48,6 @@ def test_an_event_is_prepared_for_within_a_look(world, watched):
         assert begun == shown[0]
         world.control("POST", f"/events/{event}/cancel")
         until(lambda: not (watched.state / "mark.json").exists())
-
-
-FAULTS = {
-    "404": dict(kind="status", status=404),
-    "410": dict(kind="status", status=410),
-    "429": dict(kind="status", status=429),
-    "500": dict(kind="status", status=500),
-    "503": dict(kind="status", status=503),
-    "503 with a date to come back": dict(kind="status", status=503, retry_after=2),
-    "reset": dict(kind="reset"),
-    "empty": dict(kind="empty"),
-    "cut": dict(kind="truncated"),
-    "a web page": dict(kind="html"),
-    "a redirect": dict(kind="redirect"),
-    "no document": dict(kind="body", body='{"DocumentIncarnation": 7, "Events": null}'),
-}
-
-
-@pytest.mark.parametrize("fault", list(FAULTS.values()), ids=list(FAULTS))
-def test_a_fault_takes_back_no_event_and_ends(world, watched, fault):
-    world.event()
-    until(lambda: watched.published().get("doing") == "prepared")
-    world.control("DELETE", "/faults")
-    broken = world.control("POST", "/faults", dict(fault, method="GET", count=2))["id"]
-    words = until(lambda: watched.parts.metadata.poll_problem)
-    assert "metadata" in words or "document" in words, words
-    assert watched.parts.metadata.polled.document.events, "it is still there"
-    assert (watched.state / "mark.json").exists()
-    until(lambda: broken not in [one["id"] for one in world.control("GET", "/faults")["faults"]])
-    until(lambda: not watched.parts.metadata.poll_problem)
-    assert not watched.log.has("A tick failed"), watched.log.lines
-    assert (watched.state / "mark.json").exists()
-
-
-def test_control_characters_hide_nothing(world, watched):
-    world.fault("control_characters")
-    world.event()
-    until(lambda: watched.hand.begun)
 
 
 def test_an_answer_that_hangs_stops_neither_loop_nor_looks(world, watched):
@@ -123,52 +78,6 @@ def test_one_connection_and_an_etag(world, watched):
     until(unchanged)
 
 
-@pytest.mark.parametrize("kind", ["lost_answer", "reset"])
-def test_a_post_that_is_lost_is_sent_again_until_the_document_confirms_it(world, watched, kind):
-    world.fault(kind, method="POST", count=1)
-    event = world.event()
-    until(lambda: any(e.has_started for e in watched.parts.metadata.polled.document.events))
-    looks(watched, 1)  # one more may have been on its way when that document came
-    posts = world.journal("post")
-    assert [post["requests"][0]["event_id"] for post in posts] == [event] * len(posts)
-    wanted = 1 if kind == "lost_answer" else 2
-    assert wanted <= len(posts) <= wanted + 1
-    looks(watched, 2)
-    assert len(world.journal("post")) == len(posts), "a confirmed approval is not sent again"
-
-
-def test_a_post_that_fails_once(world, watched):
-    world.fault("status", status=500, method="POST", count=1)
-    world.event()
-    until(lambda: any(e.has_started for e in watched.parts.metadata.polled.document.events))
-    assert not [posted for posted in watched.parts.metadata.posted().values() if not posted.accepted]
-
-
-def test_what_somebody_else_has_approved_is_not_approved(world, tmp_path):
-    class Slow(Simple):
-        @staticmethod
-        def _is_due(facts, event):
-            return False
-
-    folder = tmp_path / "watcher"
-    folder.mkdir()
-    with Watched(folder, Slow, endpoint=world.endpoint) as watched:
-        event = world.event()
-        until(lambda: watched.published().get("doing") == "prepared")
-        world.control("POST", f"/events/{event}/approve")
-        until(lambda: any(e.has_started for e in watched.parts.metadata.polled.document.events))
-        assert world.journal("post") == []
-
-
-def test_proxies_are_not_used(world, tmp_path, monkeypatch):
-    for name in ("http_proxy", "HTTP_PROXY", "https_proxy", "all_proxy", "ALL_PROXY"):
-        monkeypatch.setenv(name, "http://127.0.0.1:9")
-    folder = tmp_path / "watcher"
-    folder.mkdir()
-    with Watched(folder, endpoint=world.endpoint) as watched:
-        until(lambda: watched.parts.metadata.polled and watched.parts.metadata.identity)
-
-
 def test_settings_that_break_leave_those_of_before_in_force(world, watched):
     watched.file.write_text('{"format": 1,\n "folder": "/x",\n "approve": "nobody"}')
     # A file that is just being written may be seen empty before.
@@ -180,11 +89,6 @@ def test_settings_that_break_leave_those_of_before_in_force(world, watched):
     assert watched.published()["approve"] == "own"
     settings(watched.file.parent, endpoint=world.endpoint, approve="never")
     until(lambda: watched.published().get("approve") == "never" and not watched.published()["problems"])
-
-
-def test_another_endpoint_is_asked_from_then_on(world, watched):
-    settings(watched.file.parent, endpoint=world.endpoint.replace("web1", "web2"))
-    until(lambda: watched.parts.metadata.identity and watched.parts.metadata.identity.name == "web2")
 
 
 def test_many_looks_leave_nothing_behind(tmp_path):

@@ -58,11 +58,6 @@ def looked(*rounds):
 OUT = ["out", "sessions"]
 
 
-def test_a_server_without_sessions_is_out():
-    found = elsewhere.seen(hand(BALANCERS), OUT, looked(shown(("DRAIN", 0)), shown(("DRAIN", 0), balancer="lb2")))
-    assert found == {"state": "done", "note": "", "direction": "do"}
-
-
 def test_another_run_goes_on_with_what_may_be_done_once_more():
     assert hand(BALANCERS, begun=False)["repeatable"]
     assert not hand({"type": "command", "do": "suspend", "delegate_to": "lb1"}, begun=False)["repeatable"]
@@ -75,23 +70,6 @@ def test_its_sessions_are_waited_for_until_the_last_look_that_there_is_time_for(
     assert over == {"state": "failed", "note": "server web1 still has 2 sessions", "direction": "do"}
     going_on = elsewhere.seen(hand(dict(BALANCERS, at_limit="continue"), left=2.0), OUT, busy)
     assert going_on == {"state": "done", "note": "went on although server web1 still had 2 sessions", "direction": "do"}
-
-
-def test_a_server_that_does_not_leave_is_a_failure_at_once():
-    found = elsewhere.seen(hand(BALANCERS), OUT, looked(shown(("UP", 0), output=["Permission denied"])))
-    assert found["state"] == "failed" and "lb1: HAProxy shows web1 as UP; it said: Permission denied" in found["note"]
-
-
-def test_one_that_an_administrator_had_taken_out_is_none_of_ours():
-    case = {"servers": {"lb1/www": "MAINT", "lb1/api": "UP", "lb2/www": "DRAIN"}}
-    step = hand(BALANCERS, before=case)["step"]
-    assert step["targets"] == [{"load_balancer": "lb1", "backend": "api"}]
-
-
-@pytest.mark.parametrize("about", [[], OUT])
-def test_a_load_balancer_that_can_not_be_reached_is_named(about):
-    found = elsewhere.seen(hand(BALANCERS), about, looked(shown(unreachable=True, msg="refused", balancer="lb2")))
-    assert found == {"state": "failed", "note": "lb2 unreachable: refused", "direction": "do"}
 
 
 COMMAND = {"type": "command", "do": "app drain", "undo": "app resume", "delegate_to": "lb1"}
