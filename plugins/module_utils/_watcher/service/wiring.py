@@ -16,7 +16,6 @@ from ..._machine.mark import Store
 from ..._machine.platform import native
 from ..._machine.program import Parts as ProgramParts
 from ..._machine.step_runner import StepRunner
-from ..._machine.store import FolderStore
 from ..._machine.system import Wake, WatchedSystem, moment_of
 from ..._steps.step_type import Step
 from ..engine.interface import Facts, Go, Identity, Say
@@ -197,7 +196,8 @@ def inside_of(configuration: Configuration, clock: Clock, log: Log, about: Mappi
 
     system = here.this_system(os.environ)
     folder = configuration.folder
-    store, reserve = FolderStore(folder, clock), DiskReserve(folder)
+    reserve = DiskReserve(folder)
+    store = ReservedStore(folder, clock, reserve)
     # -S: it starts faster, and needs nothing but Python
     jobs = here.make_jobs(store.jobs, system.boot_id(), (sys.executable, "-I", "-S", about["program"]))
     runners = make_runners(jobs)
@@ -209,7 +209,7 @@ def inside_of(configuration: Configuration, clock: Clock, log: Log, about: Mappi
         return found_steps(now)
 
     return Inside(
-        store=ReservedStore(store, reserve),
+        store=store,
         runner_of=lambda step: runners.get(step["type"]),
         end_jobs=lambda: jobs.end_all(GRACE + AT_LAST + 0.5),
         find=find,
