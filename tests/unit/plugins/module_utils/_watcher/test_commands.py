@@ -579,7 +579,7 @@ def test_settings_that_are_fine(machine):
 @pytest.mark.parametrize(
     "more, words",
     [
-        ({"mode": "manag"}, "line 1, column"),
+        ({"mode": "manag"}, "line 1: "),
         ({"mode": "manag"}, "did you mean 'manage'?"),
         (
             {"reports": [{"url": URL, "secret_file": "/nowhere/secret"}]},
@@ -623,13 +623,13 @@ def test_the_line_to_correct_is_named(hooks, monkeypatch, more, line, words):
         monkeypatch.setattr(Client, "machine_text", lambda self, leaf, within: answers[leaf])
     assert hooks.call("check-config") == WRONG
     said = " ".join(hooks.err.split())
-    assert f"line {numbers[-1]}, column" in said and words in said
+    assert f"line {numbers[-1]}: " in said and words in said
 
 
 def test_the_metadata_service_is_asked_unless_that_is_not_wanted(machine):
     machine.set(endpoint="http://127.0.0.1:9")
     assert machine.call("check-config") == WRONG
-    assert machine.err.startswith("FAIL  endpoint") and "line 1, column" in " ".join(machine.err.split())
+    assert machine.err.startswith("FAIL  endpoint") and "line 1: " in " ".join(machine.err.split())
     assert machine.call("check-config", "--offline") == FINE
 
 

@@ -230,21 +230,31 @@ def test_a_verification_is_refused():
         ({"hooks": [dict(HOOK, phase="x")]}, "watcher_hooks, hook 1 ('app'): phase is 'x'"),
         (
             {"reports": [{"url": "ftp://x"}]},
-            "watcher_reports, entry 1: url can't be used: it does not begin with http:// or https://",
+            "watcher_reports[1].url can't be used: it does not begin with http:// or https://",
         ),
-        ({"reports": [{"url": "https://x y"}]}, "entry 1: url can't be used: it has blanks"),
-        ({"reports": [{"url": "https://x:0/"}]}, "entry 1: url can't be used: 0 is no port"),
-        ({"reports": [{"uri": "https://x"}]}, "entry 1: key 'uri' is unknown (did you mean 'url'?)"),
-        ({"reports": [{"url": "https://x/t"}] * 2}, "entry 2: an earlier one has the same url"),
+        ({"reports": [{"url": "https://x y"}]}, "watcher_reports[1].url can't be used: it has blanks"),
+        ({"reports": [{"url": "https://x:0/"}]}, "watcher_reports[1].url can't be used: 0 is no port"),
+        (
+            {"reports": [{"uri": "https://x"}]},
+            "watcher_reports[1].uri is no key that is known here (did you mean 'url'?): there are ca_file, proxy, secret, url",
+        ),
+        ({"reports": [{"url": "https://x/t"}] * 2}, "watcher_reports[2].url stands further up already"),
         (
             {"reports": [{"url": "https://x", "proxy": "https://p"}]},
-            "entry 1: proxy must begin with http://",
+            "watcher_reports[1].proxy must begin with http://",
         ),
-        ({"reports": [{"url": "https://x", "ca_file": "ca.pem"}]}, "entry 1: ca_file must be the whole path of a file"),
-        ({"reports": ["https://x"]}, "entry 1: it is not a dictionary"),
-        ({"reports": "https://x"}, "watcher_reports is not a list"),
-        ({"reports": [{"url": "https://x", "secret": ""}]}, "watcher_reports, entry 1: its secret is empty"),
-        ({"reports": [{"url": "https://x", "secret": None}]}, "watcher_reports, entry 1: its secret is empty"),
+        (
+            {"reports": [{"url": "https://x", "ca_file": "ca.pem"}]},
+            "watcher_reports[1].ca_file must be the whole path of a file",
+        ),
+        ({"reports": ["https://x"]}, "watcher_reports[1] must be a dictionary with url"),
+        ({"reports": "https://x"}, "watcher_reports must be a list"),
+        ({"reports": [{"url": "https://x", "secret": ""}]}, "watcher_reports[1].secret is empty"),
+        (
+            {"reports": [{"url": "https://x", "secret_file": "/x"}]},
+            "watcher_reports[1].secret_file is no key that is known here (did you mean 'secret'?)",
+        ),
+        ({"reports": [{"url": "https://x", "secret": None}]}, "watcher_reports[1].secret is empty"),
     ],
 )
 def test_what_is_wrong_with_an_option_is_said(options, said):
@@ -274,7 +284,7 @@ def test_a_secret_is_a_file_of_its_own():
     signed, unsigned = made["settings"]["reports"]
     assert signed == {"url": "https://x/t", "secret_file": path}
     assert path == f"/etc/azure-maintenance/secrets/{name}"
-    assert unsigned == {"url": "https://y/", "secret_file": None, "ca_file": "/ca.pem"}
+    assert unsigned == {"url": "https://y/", "ca_file": "/ca.pem"}
     assert content == "hush" and "hush" not in str(made["settings"]) and "x/t" not in name
 
 
