@@ -40,11 +40,8 @@ def versions(here: CliContext, ask: Ask) -> List[Finding]:
     if not number:
         return [Finding(WARN, "versions", f"{words}, no systemd", "the watcher is a service of systemd's")]
     if number < OLDEST_SYSTEMD:
-        return [
-            Finding(
-                WARN, "versions", f"{words}, systemd {number}", f"it is tested with systemd {OLDEST_SYSTEMD} and later"
-            )
-        ]
+        advice = f"it is tested with systemd {OLDEST_SYSTEMD} and later"
+        return [Finding(WARN, "versions", f"{words}, systemd {number}", advice)]
     return [Finding(OK, "versions", f"{words}, systemd {number}")]
 
 
@@ -55,14 +52,8 @@ def folders(folder: str) -> List[Finding]:
     except FileNotFoundError:
         return [Finding(WARN, "state", f"there is no {folder} yet", "the service creates it when it starts")]
     except OSError as error:
-        return [
-            Finding(
-                FAIL,
-                "state",
-                f"{folder} can't be read: {error.strerror}",
-                f"see what is wrong there: {HOST.look(folder)}",
-            )
-        ]
+        words = f"{folder} can't be read: {error.strerror}"
+        return [Finding(FAIL, "state", words, f"see what is wrong there: {HOST.look(folder)}")]
     if not stat.S_ISDIR(found.st_mode):
         return [Finding(FAIL, "state", f"{folder} is no folder", "remove it")]
     if not native.is_ours(found) or native.open_to(found, 0o022):
@@ -242,11 +233,8 @@ def health(view: StatusView, folder: str) -> List[Finding]:
     for one in view.health:
         words = f"{one.address}: {one_line(one.words) or 'no answer'}"
         if one.is_in_service is None:
-            found.append(
-                Finding(
-                    FAIL, "health", words, f"{HOST.status(HOST.health_units)}; load balancers get no answer, either"
-                )
-            )
+            advice = f"{HOST.status(HOST.health_units)}; load balancers get no answer, either"
+            found.append(Finding(FAIL, "health", words, advice))
         elif UNCHECKED in one.words:
             found.append(Finding(FAIL, "health", words, f"see who may enter it: {HOST.look(folder)}"))
         elif one.is_in_service and marked:
@@ -257,9 +245,8 @@ def health(view: StatusView, folder: str) -> List[Finding]:
     closed = closed_folders(folder) if view.health else []
     if closed:
         words = f"its user can't read {closed[0]}, so it does not see the mark, and always answers that the machine is in service"
-        found.append(
-            Finding(FAIL, "health", words, f"chmod o+x {closed[0]}, or set azure_maintenance_folder to another folder")
-        )
+        advice = f"chmod o+x {closed[0]}, or set azure_maintenance_folder to another folder"
+        found.append(Finding(FAIL, "health", words, advice))
     return found
 
 

@@ -61,18 +61,17 @@ def check_all(here: CliContext) -> List[Finding]:
         found += check_windows.state_folder(here.folder)
     else:
         found += check_imds.check_route(wanted.endpoint, ask)
-    found += check_imds.proxies(here.environment, "this shell")
-    found += check_imds.proxies(system.environment(ask), "the service")
-    service = check_imds.check_service(
-        wanted, HttpTransport(here.clock), here.clock, HOST.admin if here.is_root else here.caller()
-    )
+    found.append(check_imds.proxies(here.environment, "this shell"))
+    user = HOST.admin if here.is_root else here.caller()
+    service = check_imds.check_service(wanted, HttpTransport(here.clock), here.clock, user)
     found += service
-    if (
-        sys.platform != "win32" and here.is_root and any(one.what == "endpoint" and one.state == OK for one in service)
-    ):  # else nobody can tell what keeps others off
-        found += check_imds.others(wanted.endpoint, ask)
     if sys.platform == "win32":
         found += check_windows.machine(ask, wanted)
+    else:
+        found.append(check_imds.proxies(check_system.environment(ask), "the service"))
+        answers = any(one.what == "endpoint" and one.state == OK for one in service)
+        if here.is_root and answers:  # else nobody can tell what keeps others off
+            found += check_imds.others(wanted.endpoint, ask)
     services = system.services(ask, bool(wanted.reports), wanted.health.is_wanted)
     found += services
     found += check_system.mark(view)
