@@ -165,7 +165,7 @@ def variables() -> dict[str, str]:
 
 def _is_handed_on(option: Option, options: Mapping[str, Any]) -> bool:
     """Whether the program gets the value of the variable as it is. One that the inventory need not say is empty."""
-    return bool(option.variable) and not option.is_made and (bool(option.description) or options[option.name] != "")
+    return bool(option.variable) and not option.is_made and not (option.may_be_unsaid and options[option.name] == "")
 
 
 def _typed(option: Option, value: Any) -> Any:
@@ -177,13 +177,13 @@ def _typed(option: Option, value: Any) -> Any:
             return value
         return int(number) if option.kind.type == "int" and math.isfinite(number) else number
     if option.kind.type == "str" and not isinstance(value, (dict, list)):
-        return str(value) or (None if option.default == "" else "")
+        return str(value)
     return value
 
 
 def _variable(name: str) -> str:
     option = OPTIONS.get(name.partition("[")[0].partition(".")[0])
-    return option.said_as + name[len(option.name) :] if option and option.said_as else f"watcher_{name}"
+    return option.variable + name[len(option.name) :] if option and option.variable else f"watcher_{name}"
 
 
 def _reports(reports: Any, place: Place) -> tuple[Any, list[Secret], list[str]]:

@@ -205,11 +205,17 @@ def services(
     state_of: StateOf = manager.state_of,
     read: Read = registered,
 ) -> List[Finding]:
-    found = _service(HOST.watcher, "watcher", HOST.log_end(), state_of, read)
-    for service, what, is_needed in ((HOST.reports, "reports", needs_reports), (HOST.health, "health", needs_health)):
-        if is_needed:
-            found += _service(service, what, HOST.others_log(service.name), state_of, read)
-    return found
+    wanted = (
+        (HOST.watcher, "watcher", HOST.log_end(), True),
+        (HOST.reports, "reports", HOST.others_log(HOST.reports.name), needs_reports),
+        (HOST.health, "health", HOST.others_log(HOST.health.name), needs_health),
+    )
+    return [
+        finding
+        for service, what, log, is_needed in wanted
+        if is_needed
+        for finding in _service(service, what, log, state_of, read)
+    ]
 
 
 def _service(service: Service, what: str, log: str, state_of: StateOf, read: Read) -> List[Finding]:

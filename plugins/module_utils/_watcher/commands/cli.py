@@ -17,7 +17,7 @@ from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Tex
 
 from ..._clock import Clock
 from ..._machine.files import StateFile, Unreadable
-from ..._machine.mark import MOST_BYTES, Mark, MarkUnreadable, understood
+from ..._machine.mark import MOST_BYTES, MarkUnreadable
 from ..._machine.platform import native
 from ..._text import one_line
 from ..host.this_host import HOST
@@ -117,17 +117,12 @@ class CliContext:
         return self.configuration.folder
 
     def mark(self) -> Read:
-        path = os.path.join(self.folder, "mark.json")
+        from ..._machine.store import FolderStore
+
         try:
-            with open(path, "rb") as file:
-                mark: Mark = understood(file.read(MOST_BYTES + 1), path)
-            return Read(mark, "")
-        except FileNotFoundError:
-            return Read(None, "")
+            return Read(FolderStore(self.folder, self.clock).read(), "")
         except MarkUnreadable as error:
             return Read(None, str(error))
-        except OSError as error:
-            return Read(None, f"{path} can't be read: {error.strerror}")
 
     def published(self) -> Optional[Dict[str, Any]]:
         """What the watcher last said of itself."""
@@ -267,7 +262,7 @@ def _careful(stream: Optional[TextIO]) -> TextIO:
     return open(stream.fileno(), "w", 1, encoding=encoding, errors="backslashreplace", closefd=False)
 
 
-def version_arguments(parser: argparse.ArgumentParser) -> None:
+def no_arguments(parser: argparse.ArgumentParser) -> None:
     """None."""
 
 
@@ -277,5 +272,5 @@ def run_version(options: argparse.Namespace, here: CliContext) -> int:
 
 
 SUBCOMMANDS = {
-    "version": Subcommand(version_arguments, run_version),
+    "version": Subcommand(no_arguments, run_version),
 }

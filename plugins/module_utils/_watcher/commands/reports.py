@@ -21,7 +21,7 @@ from ..._text import one_line
 from ..engine.interface import Identity, Say
 from ..host.this_host import HOST
 from ..reports.report import Machine, Report, report_of
-from .cli import FINE, WIDTH, WRONG, CliContext, Subcommand
+from .cli import FINE, WIDTH, WRONG, CliContext, Subcommand, no_arguments
 
 MOST = 20
 
@@ -62,10 +62,6 @@ def lines_of_report(report: Report) -> List[str]:
         words += f" ({one_line(event.get('type'), 40)} {one_line(event.get('id'), 60)})"
     below = " " * 22
     return textwrap.wrap(begin + words, WIDTH, subsequent_indent=below, break_on_hyphens=False)
-
-
-def send_arguments(parser: argparse.ArgumentParser) -> None:
-    """None: all of it stands in the settings."""
 
 
 def run_send(options: argparse.Namespace, here: CliContext) -> int:
@@ -144,6 +140,6 @@ def _test_report(here: CliContext) -> Report:
 
 SUBCOMMANDS = {
     "history": Subcommand(history_arguments, run_history),
-    "send": Subcommand(send_arguments, run_send),
+    "send": Subcommand(no_arguments, run_send),
     "report": Subcommand(report_arguments, run_report),
 }

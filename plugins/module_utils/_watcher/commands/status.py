@@ -119,20 +119,12 @@ def view_of(here: CliContext) -> StatusView:
     )
 
 
-def lives(published: Optional[Dict[str, Any]], proc: str = "/proc") -> bool:
+def lives(published: Optional[Dict[str, Any]]) -> bool:
     """Whether the process that published this is there, and not another one with its number."""
-    pid = (published or {}).get("pid")
-    program = (published or {}).get("program")
-    if not isinstance(pid, int) or isinstance(pid, bool) or not isinstance(program, str):
+    pid, start = (published or {}).get("pid"), (published or {}).get("start")
+    if not isinstance(pid, int) or isinstance(pid, bool):
         return False
-    if os.name == "nt":  # which asks for the program of no other process so plainly, but for its start
-        start = (published or {}).get("start")
-        return start is not None and native.start_of(pid) == start
-    try:
-        with open(os.path.join(proc, str(pid), "cmdline"), "rb") as file:
-            return os.fsencode(program) in file.read().split(b"\0")
-    except OSError:
-        return False
+    return start is not None and native.start_of(pid) == start
 
 
 def _waits(here: CliContext) -> List[DestinationView]:

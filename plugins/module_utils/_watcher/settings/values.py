@@ -43,15 +43,12 @@ _STEP: Dict[str, Any] = {"key": str, "type": str, "name": str, "does": str, "und
 class Kind(NamedTuple):
     """What an option takes.
 
-    check: returns the value as the program has it, or raises :class:`Refused`
-    type: in Ansible's words, as is elements
-    choices: all values that there are; () where they can't be listed
+    check: returns the value as the program has it, or raises :class:`.Refused`
+    type: in Ansible's words
     """
 
     check: Callable[[Any, Host], Any]
     type: str
-    elements: str = ""
-    choices: Tuple[str, ...] = ()
 
 
 class HookOptions(NamedTuple):
@@ -75,7 +72,7 @@ def one_of(*choices: str) -> Kind:
             raise Refused(f"must be one of {', '.join(choices)}, not {shown(value)}{did_you_mean(value, choices)}")
         return str(value)
 
-    return Kind(check, "str", choices=choices)
+    return Kind(check, "str")
 
 
 def _text(value: Any, host: Host) -> str:
@@ -176,13 +173,13 @@ def _steps(value: Any, host: Host) -> Tuple[Step, ...]:
     return tuple(value)
 
 
-VERSION = one_of(*VERSIONS)._replace(choices=())
+VERSION = one_of(*VERSIONS)
 TEXT = Kind(_text, "str")
 FOLDER = Kind(_absolute, "str")
 ENDPOINT = Kind(_endpoint, "str")
-POLICY = Kind(_policy, "list", "dict")
-HOOKS = Kind(_hooks, "list", "dict")
-REPORTS = Kind(destinations_of, "list", "dict")
+POLICY = Kind(_policy, "list")
+HOOKS = Kind(_hooks, "list")
+REPORTS = Kind(destinations_of, "list")
 LABELS = Kind(_labels, "dict")
 HEALTH = Kind(lambda value, host: health_settings(value), "dict")
-STEPS = Kind(_steps, "list", "dict")
+STEPS = Kind(_steps, "list")

@@ -8,8 +8,10 @@ from __future__ import annotations
 import copy
 import json
 import os
+import pathlib
 
 import pytest
+import yaml
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events.policy import DEFAULT_POLICY
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.step_runners import lacking
@@ -33,9 +35,11 @@ from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._watche
     variables,
 )
 
+ROLE = pathlib.Path(__file__).resolve().parents[5] / "roles" / "watcher"
+DEFAULTS = yaml.safe_load((ROLE / "defaults" / "main.yml").read_text(encoding="utf-8"))
 HOOK = {"name": "app", "phase": "prepare", "content": "#!/bin/sh\n"}
 OPTIONS = {
-    **{name: TABLE[name].variable_default for name in variables()},
+    **{name: DEFAULTS.get(variable, "") for name, variable in variables().items()},
     # As templates make them
     "prepare_before": "300",
     # As the inventory may say it
