@@ -13,6 +13,7 @@ import os
 import sys
 from typing import Any, List
 
+from ..._imds.endpoint import DEFAULT_ENDPOINT
 from ..._imds.http_transport import HttpTransport
 from ..._text import one_line
 from ..health.client import metrics_problem
@@ -20,10 +21,11 @@ from ..host.this_host import HOST
 from ..reports.notify_hooks import LIMIT as NOTIFY_LIMIT
 from ..reports.post_transport import Way, reach
 from ..settings.hooks import NOTIFY, PHASES, Hooks
+from ..settings.options import Configuration
 from ..settings.settings import place_of
 from . import check_imds, check_settings, check_system
 from .check_report import DEPLOY, FAIL, OK, WARN, Finding, as_json, ask, lines_of, show
-from .cli import FINE, WRONG, CliContext, Subcommand
+from .cli import ENDPOINT, FINE, WRONG, CliContext, Subcommand
 from .status import HEALTH_WITHIN, view_of
 
 system: Any = check_system
@@ -54,7 +56,8 @@ def check_all(here: CliContext) -> List[Finding]:
     found.append(finding)
     if configuration:
         found += check_settings.all_named(configuration, here.environment, ask)
-    wanted = configuration or here.configuration
+    # Those that others may have written name no endpoint to be asked
+    wanted = configuration or Configuration(endpoint=here.environment.get(ENDPOINT) or DEFAULT_ENDPOINT)
     found += check_system.rights([os.path.abspath(sys.argv[0]), sys.executable])
     found += check_system.folders(here.folder)
     if sys.platform == "win32":

@@ -45,7 +45,7 @@ def health_settings(value: Any) -> HealthSettings:
         within("app", _checked, app_url, given["app"])
     if "app_timeout" in given:
         given["app_timeout"] = within("app_timeout", number_of, given["app_timeout"], "seconds", *TIMEOUTS)
-    found = HealthSettings(**given)
+    found = HealthSettings(**dict(given, app=given.get("app") or ""))
     _check_addresses(found)
     if found.metrics_sources and found.agent and not found.http:
         raise Refused("names who gets metrics, and http no address where they are to be had", ("metrics_sources",))

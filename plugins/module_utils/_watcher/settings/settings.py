@@ -60,9 +60,8 @@ def _no_number(constant: str) -> None:
 
 def _without_repeats(pairs: List[Tuple[str, Any]]) -> Dict[str, Any]:
     names = [name for name, _value in pairs]
-    for name in names:
-        if names.count(name) > 1:
-            raise _Twice(name)
+    if len(set(names)) < len(names):
+        raise _Twice(next(name for number, name in enumerate(names) if name in names[:number]))
     return dict(pairs)
 
 
