@@ -44,10 +44,9 @@ bench: ## the figures of docs/performance.md, measured anew
 	@tests/lanes/with-demo tests/bench/run
 
 .PHONY: figure
-figure: ## what is written out of the code: the figure of its rooms, the guide's list of reasons, defaults and argument spec of the watcher's options
+figure: ## what is written out of the code: the figure of its rooms, the guide's list of reasons
 	@python3 tests/unit/rooms.py
 	@python3 tests/unit/reasons_table.py
-	@python3 tests/unit/watcher_options.py
 
 .PHONY: build
 build: ## the collection's tarball, in build

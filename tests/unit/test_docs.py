@@ -28,8 +28,12 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._module
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._steps.step_type import Host
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._steps.types import TYPES
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.host.linux_host import LINUX
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.report import (
     KINDS as REPORTED,
+)
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.destinations import (
+    destinations_of,
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain.plan import make_plan
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._variables import OF_PLAYBOOKS, RENAMED
@@ -330,7 +334,8 @@ def test_an_example_is_accepted(body):
         if "watcher_hooks" in mapping:
             assert hook_files(mapping["watcher_hooks"], a_script, place_of("linux", {}))[1] == []
         if "watcher_reports" in mapping:
-            assert _reports(mapping["watcher_reports"], place_of("linux", {}))[2] == []
+            reports, _secrets, wrong = _reports(mapping["watcher_reports"], place_of("linux", {}))
+            assert wrong == [] and destinations_of(reports, LINUX)
         for action in ARGUMENTS:
             if NAMESPACE + action in mapping:
                 given = mapping[NAMESPACE + action] or {}

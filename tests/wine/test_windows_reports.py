@@ -19,7 +19,6 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machin
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.windows import kernel
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.windows.platform import start_of
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.notify_hooks import (
-    NotifyHook,
     NotifyHooks,
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.report import line_of
@@ -32,6 +31,7 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watche
     TAKEN,
     waiting,
 )
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.hooks import HooksFound
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._machine.doing import (
     LONG,
     LimitClock,
@@ -106,6 +106,10 @@ def test_settings_that_are_not_there_end_it(program, tmp_path):
         sender.remove()
 
 
+def hook(key, path, limit=60.0, user=""):
+    return {"key": key, "path": str(path), "timeout": limit, "user": user}
+
+
 class Hooks:
     """Notify hooks, run as the sender runs them."""
 
@@ -116,7 +120,7 @@ class Hooks:
     def add(self, name, text, **options):
         path = self.folder / name
         path.write_text(text)
-        self.hooks.append(NotifyHook(f"notify.d/{name}", str(path), **options))
+        self.hooks.append(hook(f"notify.d/{name}", path, **options))
 
     def python(self, name, code, **options):
         """One that runs a program in Python."""
@@ -125,7 +129,7 @@ class Hooks:
 
     def send(self, report=None):
         hooks = NotifyHooks(
-            lambda kind: (self.hooks, {}),
+            lambda kind: HooksFound(tuple(self.hooks), {}),
             str(self.folder / "spool"),
             str(self.folder),
             self.clock,

@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 
 from ...module_utils._errors import ScheduledEventsError
 from ...module_utils._text import did_you_mean, listed, shown
-from ...module_utils._watcher.settings.destinations import DestinationError, bare, destination_of
+from ...module_utils._watcher.settings.destinations import bare, destination_of
+from ...module_utils._watcher.settings.refused import Refused
 
 KINDS = {
     "url": ("secret", "proxy", "ca_file"),
@@ -62,7 +63,7 @@ def receivers_of(given: Any) -> list[Receiver]:
     for number, entry in enumerate(given, 1):
         try:
             one = _receiver(entry)
-        except DestinationError as error:
+        except Refused as error:
             raise NotifyError(f"maintain_notify, entry {number}: {error}.") from error
         if one.key in [other.key for other in found]:
             raise NotifyError(f"maintain_notify, entry {number}: the same {one.kind} is named by an earlier entry.")
@@ -72,27 +73,27 @@ def receivers_of(given: Any) -> list[Receiver]:
 
 def _receiver(entry: Any) -> Receiver:
     if not isinstance(entry, Mapping):
-        raise DestinationError(f"it must be a dictionary with {listed(KINDS)}")
+        raise Refused(f"it must be a dictionary with {listed(KINDS)}")
     # The argument spec adds the keys that are not given, as None.
     given = {str(key): _decrypted(value) for key, value in entry.items() if value is not None}
     kinds = [kind for kind in KINDS if kind in given]
     if len(kinds) != 1:
-        raise DestinationError(f"it must have exactly one of {listed(KINDS)}; it has {listed(kinds) or 'none'}")
+        raise Refused(f"it must have exactly one of {listed(KINDS)}; it has {listed(kinds) or 'none'}")
     kind = kinds[0]
     keys = (kind, *KINDS[kind])
     for key, value in given.items():
         if key not in keys:
-            raise DestinationError(
+            raise Refused(
                 f"an entry with {kind} has no key {shown(key)}{did_you_mean(key, keys)}; the keys are {listed(keys)}"
             )
         if not isinstance(value, Mapping if key == "vars" else str):
-            raise DestinationError(f"{key} must be a {'dictionary' if key == 'vars' else 'text'}")
+            raise Refused(f"{key} must be a {'dictionary' if key == 'vars' else 'text'}")
     if kind == "url":
         known = {key: str(value) for key, value in given.items() if key in ("url", "proxy", "ca_file")}
         destination = destination_of(known)
         return Receiver(kind, destination.url, str(given.get("secret") or ""), destination.proxy, destination.ca_file)
     if not str(given[kind]).startswith("/"):
-        raise DestinationError(
+        raise Refused(
             f'{kind} must be the whole path of a file on the controller, such as "{{{{ inventory_dir }}}}/..."'
         )
     return Receiver(kind, str(given[kind]), vars=dict(given.get("vars") or {}))

@@ -15,13 +15,14 @@ from typing import Any, TypedDict
 from ...module_utils._events.policy import policy_warnings
 from ...module_utils._steps.step_type import Step
 from ...module_utils._steps.types import type_of, types_of_machine
-from ...module_utils._text import did_you_mean, listed, sentence, shown
+from ...module_utils._text import sentence, shown
 from ...module_utils._watcher.host.host import Host
-from ...module_utils._watcher.settings.destinations import Destination, DestinationError, destination_of
+from ...module_utils._watcher.settings.destinations import Destination
 from ...module_utils._watcher.settings.options import FORMAT, MANAGE, OPTIONS, Option
+from ...module_utils._watcher.settings.refused import Refused, object_of
+from ...module_utils._watcher.settings.refused import named as named_option
 from ...module_utils._watcher.settings.settings import configured
 from ...module_utils._watcher.settings.values import NAMES_OF_MACHINES, refused_name
-from ...module_utils._watcher.settings.values import named as named_option
 from .._drain.plan import Plan
 from .._variables import Unknown, named, refused
 from .hooks import HookFile, folders_of, hook_files, longest
@@ -86,23 +87,16 @@ def files_of(
     host = place.host
     names = misspelt(unknown)
     plain = {name: _typed(option, options[name]) for name, option in OPTIONS.items() if _is_handed_on(option, options)}
-    errors = [*names["errors"], *_refusals({"format": FORMAT, **plain}, host)]
-    hooks, wrong = hook_files(options["hooks"], find_file, place)
-    errors += wrong
-    python, wrong = python_of(options, find_file, place.programs) if host.has_drives else (NONE, [])
-    errors += wrong
-    reports, secrets, wrong = _reports(options["reports"], place)
-    errors += wrong
-    labels, wrong, nameless = _labels(options)
-    errors += wrong
+    hooks, of_hooks = hook_files(options["hooks"], find_file, place)
+    python, of_python = python_of(options, find_file, place.programs) if host.has_drives else (NONE, [])
+    reports, secrets, of_reports = _reports(options["reports"], place)
+    labels, of_labels, nameless = _labels(options)
     own = own_steps(steps["steps"], host, str(options["inventory_hostname"])) if options["mode"] == MANAGE else []
-    errors += refused_steps(own)
-    if errors:
-        return {"errors": errors, "warnings": []}
+    of_steps = refused_steps(own)
     settings = {
         "format": FORMAT,
         **plain,
-        "steps": own,
+        "steps": [] if of_steps else own,
         "hooks": {
             hook["key"]: {
                 "limit": plain["hook_limit"] if hook["limit"] is None else hook["limit"],
@@ -110,18 +104,24 @@ def files_of(
             }
             for hook in hooks
         },
-        "reports": reports,
-        "labels": labels,
+        "reports": [] if of_reports else reports,
+        "labels": {} if of_labels else labels,
         "health": options["health"],
         "folder": place.state,
         "hooks_folder": place.hooks,
     }
-    errors = _refusals(settings, host)
+    # What the program would refuse, by the very check that it makes, with the variables' names
+    found, wrong = configured(settings, host)
+    of_program = [
+        f"{_variable(named_option(one.path))} {one.words}"
+        for one in wrong
+        if one.path[0] != "hooks" or "hook_limit" not in [other.path[0] for other in wrong]
+    ]
+    errors = [*names["errors"], *of_program, *of_hooks, *of_python, *of_reports, *of_labels, *of_steps]
     if errors:
         return {"errors": errors, "warnings": []}
     settings["health"] = {
-        key: list(value) if isinstance(value, tuple) else value
-        for key, value in configured(settings, host)[0].health._asdict().items()
+        key: list(value) if isinstance(value, tuple) else value for key, value in found.health._asdict().items()
     }
     warnings = [
         *names["warnings"],
@@ -165,7 +165,7 @@ def variables() -> dict[str, str]:
 
 def _is_handed_on(option: Option, options: Mapping[str, Any]) -> bool:
     """Whether the program gets the value of the variable as it is. One that the inventory need not say is empty."""
-    return bool(option.variable) and not option.is_made and (bool(option.description) or options[option.name] != "")
+    return bool(option.variable) and not option.is_made and not (option.may_be_unsaid and options[option.name] == "")
 
 
 def _typed(option: Option, value: Any) -> Any:
@@ -177,58 +177,43 @@ def _typed(option: Option, value: Any) -> Any:
             return value
         return int(number) if option.kind.type == "int" and math.isfinite(number) else number
     if option.kind.type == "str" and not isinstance(value, (dict, list)):
-        return str(value) or (None if option.default == "" else "")
+        return str(value)
     return value
-
-
-def _refusals(settings: Mapping[str, Any], host: Host) -> list[str]:
-    """What the program would refuse, by the very check that it makes, with the variables' names."""
-    return [f"{_variable(named_option(one.path))} {one.words}" for one in configured(settings, host)[1]]
 
 
 def _variable(name: str) -> str:
     option = OPTIONS.get(name.partition("[")[0].partition(".")[0])
-    return option.said_as + name[len(option.name) :] if option and option.said_as else f"watcher_{name}"
+    return option.variable + name[len(option.name) :] if option and option.variable else f"watcher_{name}"
 
 
-def _reports(reports: Any, place: Place) -> tuple[list[dict[str, Any]], list[Secret], list[str]]:
-    """Where reports go, the files of their secrets, and what is wrong. Nothing of a URL but its host is said: it may be a secret."""
+def _reports(reports: Any, place: Place) -> tuple[Any, list[Secret], list[str]]:
+    """Where reports go, as the program has it: what the user says as a secret is a file there. The files of these, and what is wrong so far: the
+    rest is for the program's own check. Nothing of a URL but its host is said: it may be a secret.
+    """
     if not isinstance(reports, (list, tuple)):
-        return [], [], [f"watcher_reports is not a list of dictionaries with {listed(_REPORT_KEYS)}"]
-    found: list[dict[str, Any]] = []
+        return reports, [], []
+    found: list[Any] = []
     secrets: list[Secret] = []
     errors = []
-    for number, raw in enumerate(reports, 1):
-        try:
-            one = _destination(raw, place.host)
-            if any(report["url"] == one.url for report in found):
-                raise DestinationError("an earlier one has the same url")
-        except DestinationError as error:
-            errors.append(f"watcher_reports, entry {number}: {error}")
+    for number, raw in enumerate(reports):
+        if not isinstance(raw, Mapping):
+            found.append(raw)
             continue
-        name = f"report-{one.key}"
-        path = place.below(place.secrets, name)
-        if raw.get("secret"):
-            secrets.append({"name": name, "path": path, "content": str(raw["secret"])})
-        report = {"url": one.url, "secret_file": path if raw.get("secret") else None}
-        found.append({**report, **{key: raw[key] for key in ("proxy", "ca_file") if raw.get(key)}})
+        try:
+            one = object_of(dict(raw), _REPORT_KEYS)
+            if "secret" in one and not one["secret"]:
+                words = "is empty: see where it comes from, or leave it out, and reports are not signed"
+                raise Refused(words, ("secret",))
+        except Refused as error:
+            errors.append(f"watcher_{named_option(('reports', number, *error.path))} {error.words}")
+            continue
+        if "secret" in one:
+            name = f"report-{Destination(str(one.get('url'))).key}"
+            path = place.below(place.secrets, name)
+            secrets.append({"name": name, "path": path, "content": str(one.pop("secret"))})
+            one["secret_file"] = path
+        found.append({key: value for key, value in one.items() if value})
     return found, secrets, errors
-
-
-def _destination(raw: Any, host: Host) -> Destination:
-    """One entry as the program's own check has it, to which the role gives a file where the user says a secret."""
-    if not isinstance(raw, Mapping):
-        raise DestinationError(f"it is not a dictionary with url, and maybe {listed(_REPORT_KEYS[1:])}")
-    unknown = [key for key in raw if key not in _REPORT_KEYS]
-    if unknown:
-        raise DestinationError(
-            f"key {shown(unknown[0])} is unknown{did_you_mean(unknown[0], _REPORT_KEYS)}; it takes {listed(_REPORT_KEYS)}"
-        )
-    if "secret" in raw and not raw["secret"]:
-        raise DestinationError(
-            "its secret is empty: see where it comes from, or leave it out, and reports are not signed"
-        )
-    return destination_of({key: value for key, value in raw.items() if key != "secret"}, host)
 
 
 def _labels(options: Mapping[str, Any]) -> tuple[dict[str, Any], list[str], list[str]]:

@@ -23,6 +23,7 @@ from azure_maintenance._machine.store import FOLDER, FolderStore
 from azure_maintenance._machine.system import System, moment_of
 from azure_maintenance._machine.systemd_jobs import asked, jobs_of
 from azure_maintenance._watcher.settings.hooks import Hooks, with_context
+from azure_maintenance._watcher.settings.values import HookOptions
 
 HOOKS = "/etc/azure-maintenance/hooks"
 CONTEXT = {"happened": "scheduled", "machine": {"name": "Lone-VM"}, "event": {"id": "EVENT-ID", "type": "Reboot"}}
@@ -42,7 +43,8 @@ def main():
         while asked(["systemctl", "is-system-running"]).output.strip() != "stopping":
             time.sleep(TICK)
     clock, system = Clock(), System()
-    hooks = Hooks(HOOKS, json.loads(wishes.get("hooks", "{}")))
+    options = json.loads(wishes.get("hooks", "{}"))
+    hooks = Hooks(HOOKS, {key: HookOptions(**one) for key, one in options.items()})
     found = [hooks.found(phase, "Reboot") for phase in ("prepare", "recover")]
     steps = [step for one in found for step in with_context(one.steps, CONTEXT)]
     store = FolderStore(FOLDER, clock)

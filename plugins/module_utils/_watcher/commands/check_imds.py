@@ -9,7 +9,6 @@ Private to this collection.
 Nothing here asks for events: the first who does turns Scheduled Events on for all machines of the scope.
 """
 
-import email.utils
 import ipaddress
 import sys
 from typing import Callable, Dict, List, Mapping, Optional
@@ -19,6 +18,7 @@ from ..._clock import Clock
 from ..._errors import ScheduledEventsError
 from ..._imds.client import NAME, Client
 from ..._imds.option_names import with_variables
+from ..._imds.retries import http_date
 from ..._imds.transport import Answer, Transport
 from ..._text import one_line
 from ..host.this_host import HOST
@@ -70,16 +70,17 @@ _PROXIES = ("http_proxy", "https_proxy", "all_proxy")
 
 
 class Noting(Transport):
-    """A Transport that keeps the last answer: its Date tells the service's time."""
+    """A Transport that keeps the Date of the last answer: the service's time."""
 
     def __init__(self, transport: Transport) -> None:
         super().__init__(transport.clock)
         self._transport = transport
-        self.last: Optional[Answer] = None
+        self.date = ""
 
     def get(self, url: str, headers: Dict[str, str], timeout: float) -> Answer:
-        self.last = self._transport.get(url, headers, timeout)
-        return self.last
+        answer = self._transport.get(url, headers, timeout)
+        self.date = answer.headers.get("date", "")
+        return answer
 
 
 def check_service(configuration: Configuration, transport: Transport, clock: Clock, user: str) -> List[Finding]:
@@ -91,10 +92,7 @@ def check_service(configuration: Configuration, transport: Transport, clock: Clo
     except ScheduledEventsError as error:
         return [Finding(FAIL, "endpoint", with_variables(error.message), _advice(error.kind), ("endpoint",))]
     found = [Finding(OK, "endpoint", f"{configuration.endpoint} says to {user} who this machine is")]
-    found.append(_identity(configuration, name, vm_id))
-    if noting.last:
-        found += _time(noting.last.headers, clock)
-    return found
+    return [*found, _identity(configuration, name, vm_id), _time(http_date(noting.date), clock)]
 
 
 def _advice(kind: str) -> str:
@@ -122,21 +120,16 @@ def _identity(configuration: Configuration, name: str, vm_id: str) -> Finding:
     return Finding(OK, "name", f"{name} (vmId {vm_id})")
 
 
-def _time(headers: Mapping[str, str], clock: Clock) -> List[Finding]:
-    parsed = email.utils.parsedate_tz(headers.get("date", ""))
-    if parsed is None:
+def _time(served: Optional[float], clock: Clock) -> Finding:
+    if served is None:
         words = "the service sends no time, so the machine's own clock is used"
-        return [Finding(WARN, "clock", words, f"check that a time server sets it: {HOST.clock_advice}")]
-    apart = clock.wall() - email.utils.mktime_tz(parsed)
+        return Finding(WARN, "clock", words, f"check that a time server sets it: {HOST.clock_advice}")
+    apart = clock.wall() - served
     if abs(apart) <= MOST_APART:
-        return [Finding(OK, "clock", "within 30 s of the metadata service's")]
-    way = "ahead of" if apart > 0 else "behind"
-    words = f"this machine's clock is {abs(apart):.0f} s {way} the service's"
-    return [
-        Finding(
-            WARN, "clock", words, f"the watcher uses the service's time; correct the machine's ({HOST.clock_advice})"
-        )
-    ]
+        return Finding(OK, "clock", "within 30 s of the metadata service's")
+    words = f"this machine's clock is {abs(apart):.0f} s {'ahead of' if apart > 0 else 'behind'} the service's"
+    advice = f"the watcher uses the service's time; correct the machine's ({HOST.clock_advice})"
+    return Finding(WARN, "clock", words, advice)
 
 
 def others(endpoint: str, ask: Callable[[List[str]], Said]) -> List[Finding]:
@@ -170,9 +163,10 @@ def others(endpoint: str, ask: Callable[[List[str]], Said]) -> List[Finding]:
     return [Finding(WARN, "users", words, advice)]
 
 
-def proxies(environment: Mapping[str, str], whose: str) -> List[Finding]:
+def proxies(environment: Mapping[str, str], whose: str) -> Finding:
     """Variables that lead others astray; the watcher does not go by them."""
     found = sorted(name for name in environment if name.lower() in _PROXIES and environment[name])
-    if not found:
-        return [Finding(OK, "proxy", f"no proxy in the environment of {whose}")]
-    return [Finding(OK, "proxy", f"{', '.join(found)} in the environment of {whose}; the watcher uses no proxy")]
+    words = f"in the environment of {whose}"
+    return Finding(
+        OK, "proxy", f"{', '.join(found)} {words}; the watcher uses no proxy" if found else f"no proxy {words}"
+    )

@@ -24,18 +24,17 @@ class Said(NamedTuple):
 def ask(command: List[str], seconds: float = 5.0) -> Said:
     try:
         # There is no AnsibleModule here whose run_command could be called.
-        process = subprocess.Popen(  # pylint: disable=ansible-bad-function
-            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        process = subprocess.run(  # pylint: disable=ansible-bad-function
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=seconds,
+            check=False,
         )
-    except OSError:
+    except (OSError, subprocess.TimeoutExpired):
         return Said(-1, "")
-    try:
-        text = process.communicate(timeout=seconds)[0].decode("utf-8", "replace")
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.communicate()
-        return Said(-1, "")
-    return Said(process.returncode, text)
+    return Said(process.returncode, process.stdout.decode("utf-8", "replace"))
 
 
 OK, WARN, FAIL = "ok", "warn", "fail"

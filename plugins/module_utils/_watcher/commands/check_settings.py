@@ -11,7 +11,7 @@ Nothing is sent to them.
 
 import os
 import sys
-from typing import Any, Callable, Collection, Dict, List, Mapping, Optional, Set, Tuple
+from typing import Any, Callable, Collection, List, Mapping, Optional, Tuple
 
 from ..._machine.platform import native
 from ..._machine.step_runners import lacking
@@ -62,18 +62,9 @@ def hooks(configuration: Configuration, without: Collection[str] = ()) -> List[F
         Finding(FAIL, "hooks", words, f"install it, or correct its name in the settings{_means(key)}", ("hooks", key))
         for key, words in there.unknown().items()
     ]
-    refused: Dict[str, str] = {}
-    count: Dict[str, int] = {}
-    longest = 0.0
-    for phase in PHASES:
-        keys: Set[str] = set()
-        for kind in ("", *sorted(there.kinds())):
-            some = there.found(phase, kind)
-            refused.update(some.refused)
-            keys.update(step["key"] for step in some.steps)
-            if phase == "prepare":
-                longest = max(longest, sum(step["timeout"] for step in some.steps))
-        count[phase] = len(keys)
+    kinds = ("", *sorted(there.kinds()))
+    by_phase = {phase: [there.found(phase, kind) for kind in kinds] for phase in PHASES}
+    refused = {key: why for some in by_phase.values() for one in some for key, why in one.refused.items()}
     found += [
         Finding(FAIL, "hooks", f"{key} is not run: {why}", _HOOK + _means(key))
         for key, why in sorted(refused.items())
@@ -85,10 +76,12 @@ def hooks(configuration: Configuration, without: Collection[str] = ()) -> List[F
             if sys.platform == "win32":
                 words, advice = f"{key}: on Windows no hook runs as another user, such as {one.user}", "leave user out"
             found.append(Finding(FAIL, "hooks", words, advice, ("hooks", key, "user")))
+    longest = max(sum(step["timeout"] for step in one.steps) for one in by_phase["prepare"])
     if longest > LONG:
         words = f"the limits of the prepare hooks add up to {longest:g} s, and some events give ten minutes' notice"
         found.append(Finding(WARN, "hooks", words, "set lower limits"))
-    words = ", ".join(f"{count[phase]} {phase}" for phase in PHASES)
+    counts = {phase: len({step["key"] for one in some for step in one.steps}) for phase, some in by_phase.items()}
+    words = ", ".join(f"{count} {phase}" for phase, count in counts.items())
     return found or [Finding(OK, "hooks", f"{words} in {configuration.hooks_folder}")]
 
 
@@ -108,18 +101,15 @@ def hook_files(configuration: Configuration) -> List[str]:
 def secrets(configuration: Configuration, environment: Mapping[str, str]) -> List[Finding]:
     found = []
     for number, one in enumerate(configuration.reports):
+        path = ("reports", number)
         if one.secret_file:
             try:
                 read_secret(one.secret_file, environment)
             except SecretError as error:
-                found.append(
-                    Finding(FAIL, "secrets", f"{one.words}: {error}", _SECRET, ("reports", number, "secret_file"))
-                )
+                found.append(Finding(FAIL, "secrets", f"{one.words}: {error}", _SECRET, (*path, "secret_file")))
         if one.ca_file and not os.path.isfile(one.ca_file):
             words = f"{one.words}: there is no CA file {one.ca_file}"
-            found.append(
-                Finding(FAIL, "secrets", words, "put it there, or correct ca_file", ("reports", number, "ca_file"))
-            )
+            found.append(Finding(FAIL, "secrets", words, "put it there, or correct ca_file", (*path, "ca_file")))
     return found
 
 
@@ -177,11 +167,8 @@ def check_receivers(
             words = f"{one.words} is not encrypted: anybody on the way can read the reports"
             found.append(Finding(WARN, "reports", words, "use https if the receiver supports it"))
         elif not one.secret_file:
-            found.append(
-                Finding(
-                    WARN, "reports", f"{one.words} gets reports unsigned", "set a secret if the receiver can check it"
-                )
-            )
+            words = f"{one.words} gets reports unsigned"
+            found.append(Finding(WARN, "reports", words, "set a secret if the receiver can check it"))
     return found or [Finding(OK, "reports", "the settings name no URL")]
 
 

@@ -40,11 +40,8 @@ def versions(here: CliContext, ask: Ask) -> List[Finding]:
     if not number:
         return [Finding(WARN, "versions", f"{words}, no systemd", "the watcher is a service of systemd's")]
     if number < OLDEST_SYSTEMD:
-        return [
-            Finding(
-                WARN, "versions", f"{words}, systemd {number}", f"it is tested with systemd {OLDEST_SYSTEMD} and later"
-            )
-        ]
+        advice = f"it is tested with systemd {OLDEST_SYSTEMD} and later"
+        return [Finding(WARN, "versions", f"{words}, systemd {number}", advice)]
     return [Finding(OK, "versions", f"{words}, systemd {number}")]
 
 
@@ -55,14 +52,8 @@ def folders(folder: str) -> List[Finding]:
     except FileNotFoundError:
         return [Finding(WARN, "state", f"there is no {folder} yet", "the service creates it when it starts")]
     except OSError as error:
-        return [
-            Finding(
-                FAIL,
-                "state",
-                f"{folder} can't be read: {error.strerror}",
-                f"see what is wrong there: {HOST.look(folder)}",
-            )
-        ]
+        words = f"{folder} can't be read: {error.strerror}"
+        return [Finding(FAIL, "state", words, f"see what is wrong there: {HOST.look(folder)}")]
     if not stat.S_ISDIR(found.st_mode):
         return [Finding(FAIL, "state", f"{folder} is no folder", "remove it")]
     if not native.is_ours(found) or native.open_to(found, 0o022):
@@ -81,12 +72,8 @@ def rights(paths: Sequence[str]) -> List[Finding]:
 
 
 def services(ask: Ask, needs_reports: bool, needs_health: bool = False) -> List[Finding]:
-    found = _service(ask, SERVICE, "watcher")
-    if needs_reports:
-        found += _service(ask, REPORTS, "reports")
-    if needs_health:
-        found += _service(ask, ADDRESSES, "health")
-    return found
+    wanted = ((SERVICE, "watcher", True), (REPORTS, "reports", needs_reports), (ADDRESSES, "health", needs_health))
+    return [finding for unit, what, is_needed in wanted if is_needed for finding in _service(ask, unit, what)]
 
 
 def environment(ask: Ask) -> Dict[str, str]:
@@ -107,19 +94,18 @@ def _service(ask: Ask, unit: str, what: str) -> List[Finding]:
     state: Dict[str, str] = dict(line.split("=", 1) for line in said.text.splitlines() if "=" in line)
     if state.get("LoadState") == "not-found":
         return [Finding(FAIL, what, f"there is no service {unit}", DEPLOY)]
-    found = []
-    if (state.get("ActiveState"), state.get("UnitFileState")) == ("inactive", "disabled"):
+    active, enabled, restarts = state.get("ActiveState"), state.get("UnitFileState"), state.get("NRestarts", "0")
+    if (active, enabled) == ("inactive", "disabled"):
         words = f"{unit} does not run, and does not start with the machine: its deployment did not end, or somebody has disabled it"
         return [Finding(FAIL, what, words, DEPLOY)]
-    if state.get("ActiveState") != "active":
+    found = []
+    if active != "active":
         more = f" ({state['SubState']})" if state.get("SubState") else ""
-        words = f"{unit} is {state.get('ActiveState') or 'in an unknown state'}{more}"
         advice = f"{HOST.start(unit)}; why it ended: {HOST.log_end(unit)}"
-        found.append(Finding(FAIL, what, words, advice))
-    if state.get("UnitFileState") not in ("enabled", "enabled-runtime", "static"):
-        words = f"{unit} is {state.get('UnitFileState') or 'not enabled'}: it does not start after a reboot"
+        found.append(Finding(FAIL, what, f"{unit} is {active or 'in an unknown state'}{more}", advice))
+    if enabled not in ("enabled", "enabled-runtime", "static"):
+        words = f"{unit} is {enabled or 'not enabled'}: it does not start after a reboot"
         found.append(Finding(FAIL, what, words, HOST.enable(unit)))
-    restarts = state.get("NRestarts", "0")
     if restarts.isdigit() and int(restarts) > 3:
         words = f"{unit} was restarted {restarts} times since it was started by hand or by the boot"
         found.append(Finding(WARN, what, words, HOST.log(unit)))
@@ -172,31 +158,22 @@ def fapolicyd(ask: Ask, files: Sequence[str]) -> List[Finding]:
     if said.code != 0:
         words = "it runs only trusted programs, and the list of these could not be read (fapolicyd-cli --dump-db)"
         return [Finding(WARN, "fapolicyd", words, _trust(files))]
-    known = _known(said.text)
-    lacking = [path for path in files if _as_it_is(path) not in known.get(path, ())]
+    # Lines end in path, size and SHA-256; some versions have the kind of trust before that
+    known = [tuple(line.split()[-3:]) for line in said.text.splitlines()]
+    lacking = [path for path in files if _as_it_is(path) not in known]
     if lacking:
         words = f"it does not trust these files, and may prevent them from running: {_named(lacking)}"
         return [Finding(WARN, "fapolicyd", words, _trust(lacking))]
     return [Finding(OK, "fapolicyd", f"it trusts {listed(map(one_line, files), 3)}")]
 
 
-def _known(dump: str) -> Dict[str, List[Tuple[str, str]]]:
-    """Sizes and digests by path. Lines end in path, size and SHA-256; some versions have the kind of trust before that."""
-    found: Dict[str, List[Tuple[str, str]]] = {}
-    for line in dump.splitlines():
-        words = line.split()
-        if len(words) >= 3:
-            found.setdefault(words[-3], []).append((words[-2], words[-1]))
-    return found
-
-
-def _as_it_is(path: str) -> Tuple[str, str]:
+def _as_it_is(path: str) -> Tuple[str, ...]:
     try:
         with open(path, "rb") as file:
             content = file.read()
     except OSError:
-        return ("", "")
-    return (str(len(content)), hashlib.sha256(content).hexdigest())
+        return (path,)
+    return path, str(len(content)), hashlib.sha256(content).hexdigest()
 
 
 def _trust(files: Sequence[str]) -> str:
@@ -242,11 +219,8 @@ def health(view: StatusView, folder: str) -> List[Finding]:
     for one in view.health:
         words = f"{one.address}: {one_line(one.words) or 'no answer'}"
         if one.is_in_service is None:
-            found.append(
-                Finding(
-                    FAIL, "health", words, f"{HOST.status(HOST.health_units)}; load balancers get no answer, either"
-                )
-            )
+            advice = f"{HOST.status(HOST.health_units)}; load balancers get no answer, either"
+            found.append(Finding(FAIL, "health", words, advice))
         elif UNCHECKED in one.words:
             found.append(Finding(FAIL, "health", words, f"see who may enter it: {HOST.look(folder)}"))
         elif one.is_in_service and marked:
@@ -257,9 +231,8 @@ def health(view: StatusView, folder: str) -> List[Finding]:
     closed = closed_folders(folder) if view.health else []
     if closed:
         words = f"its user can't read {closed[0]}, so it does not see the mark, and always answers that the machine is in service"
-        found.append(
-            Finding(FAIL, "health", words, f"chmod o+x {closed[0]}, or set azure_maintenance_folder to another folder")
-        )
+        advice = f"chmod o+x {closed[0]}, or set azure_maintenance_folder to another folder"
+        found.append(Finding(FAIL, "health", words, advice))
     return found
 
 

@@ -10,14 +10,12 @@ Private to this collection.
 Windows' own programs answer in the machine's language: nothing is read of what they say but numbers and names.
 """
 
-import fnmatch
 import importlib
 import os
 import platform
 import re
-import struct
 import sys
-from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
+from typing import Any, Callable, List, Optional, Sequence, Tuple
 
 from ..._machine import trust
 from ..._machine.windows import services as manager
@@ -42,25 +40,30 @@ _STATES = {manager.STOPPED: "stopped", manager.START_PENDING: "starting", manage
 _POWERSHELL_WITHIN = 30.0  # seconds: on a busy machine its start takes some
 
 
-def state_words(state: Optional[int]) -> str:
-    return _STATES.get(state or 0, f"in state {state}")
+def _asked(name: str, what: str, state_of: StateOf) -> Tuple[Optional[int], str, List[Finding]]:
+    """The state of a service, also in words; and what there is to say where Windows does not tell it."""
+    try:
+        state = state_of(name)
+    except OSError as error:
+        words = f"Windows does not say how {name} is: {one_line(error.strerror or error)}"
+        return None, "", [Finding(WARN, what, words, HOST.status(name))]
+    return state, "not there" if state is None else _STATES.get(state, f"in state {state}"), []
 
 
 CLUSTER = "ClusSvc"
 _BEGINS = "azure-maintenance:"
-_ASKS_CLUSTER = (
-    f"$c = Get-Cluster; '{_BEGINS}' + [string]$c.DetectManagedEvents + ' ' + [string]$c.DetectManagedEventsThreshold"
-)
-_CLUSTER_SAYS = re.compile(rf"^{_BEGINS}(\d*) (\d*)\s*$", re.MULTILINE)
+_ASKS_CLUSTER = f"'{_BEGINS}' + [string](Get-Cluster).DetectManagedEvents"
+_CLUSTER_SAYS = re.compile(rf"^{_BEGINS}(\d*)\s*$", re.MULTILINE)
 _SHOWS = 'powershell "Get-Cluster | Format-List DetectManagedEvents*"'
 _LEAVES = 'powershell "(Get-Cluster).DetectManagedEvents = 1"'
+_LEAVES_EVENTS = ("", "0", "1")
 _OWN_WAYS = {
-    2: "moves no role to a node with a scheduled event",
-    3: "pauses and drains a node with a scheduled event",
-    4: "pauses and drains a node with a scheduled event, and moves its roles back",
+    "2": "moves no role to a node with a scheduled event",
+    "3": "pauses and drains a node with a scheduled event",
+    "4": "pauses and drains a node with a scheduled event, and moves its roles back",
 }
 """What a cluster does by itself about scheduled events, by the number of its property. 0 is nothing, 1 (what a cluster in Azure is made with)
-writes them to its log. Source: Microsoft, "Failover Clustering in Azure" (2021)."""
+writes them to its log, and an older Windows has no such property. Source: Microsoft, "Failover Clustering in Azure" (2021)."""
 
 
 def cluster(ask: Ask, has_step: bool, state_of: StateOf = manager.state_of) -> List[Finding]:
@@ -68,38 +71,27 @@ def cluster(ask: Ask, has_step: bool, state_of: StateOf = manager.state_of) -> L
 
     :arg has_step: whether the watcher has a step of type failover_cluster
     """
-    try:
-        state = state_of(CLUSTER)
-    except OSError as error:
-        words = f"Windows does not say how {CLUSTER} is: {one_line(error.strerror or error)}"
-        return [Finding(WARN, "cluster", words, HOST.status(CLUSTER))]
-    if state is None:
-        return []
+    state, how, found = _asked(CLUSTER, "cluster", state_of)
+    if found or state is None:
+        return found
     if state != manager.RUNNING:
-        words = f"{CLUSTER}, the failover cluster's service, is {state_words(state)}: whether it drains nodes by itself is not known"
+        words = f"{CLUSTER}, the failover cluster's service, is {how}: whether it drains nodes by itself is not known"
         return [Finding(WARN, "cluster", words, f"{HOST.start(CLUSTER)}, then run this again")]
     said = ask([*POWERSHELL, _ASKS_CLUSTER], _POWERSHELL_WITHIN)
-    found = _CLUSTER_SAYS.search(said.text)
-    if not found:
+    match = _CLUSTER_SAYS.search(said.text)
+    if not match:
         return [Finding(WARN, "cluster", _no_answer("the failover cluster", said), f"see what it says: {_SHOWS}")]
-    if not found.group(1):
-        return [Finding(OK, "cluster", "it has no DetectManagedEvents, so it does not act on scheduled events")]
-    return [_acts(int(found.group(1)), found.group(2), has_step)]
-
-
-def _acts(number: int, seconds: str, has_step: bool) -> Finding:
-    if number in (0, 1):
-        return Finding(OK, "cluster", f"it leaves scheduled events to the watcher (DetectManagedEvents is {number})")
-    does = _OWN_WAYS.get(number)
-    if does is None:
-        words = f"its DetectManagedEvents is {number}, which this version does not know: it may drain nodes by itself"
-        return Finding(WARN, "cluster", words, f"leave scheduled events to the watcher: {_LEAVES}")
-    threshold = f", {seconds} s before it" if number > 2 and seconds else ""
-    words = f"the cluster itself {does}{threshold} (DetectManagedEvents is {number}), beside the watcher"
-    if number > 2 and has_step:
+    number = match.group(1)
+    if number in _LEAVES_EVENTS:
+        words = f"it leaves scheduled events to the watcher (DetectManagedEvents is {number or 'not there'})"
+        return [Finding(OK, "cluster", words)]
+    does = _OWN_WAYS.get(number, "may drain nodes in a way that this version does not know")
+    words = f"the cluster itself {does} (DetectManagedEvents is {number}), beside the watcher"
+    are_two = has_step and number in ("3", "4")
+    if are_two:
         words += " and its step failover_cluster: each may resume a node that the other has paused"
-    state = FAIL if number > 2 and has_step else WARN
-    return Finding(state, "cluster", words, f"let one of them do it; to leave it to the watcher: {_LEAVES}")
+    advice = f"let one of them do it; to leave it to the watcher: {_LEAVES}"
+    return [Finding(FAIL if are_two else WARN, "cluster", words, advice)]
 
 
 def _no_answer(who: str, said: Said) -> str:
@@ -121,63 +113,38 @@ def scripts(files: Sequence[str], read: Read) -> List[Finding]:
     policy, enabled = read(POLICY, "ExecutionPolicy"), read(POLICY, "EnableScripts")
     if not any(path.lower().endswith(".ps1") for path in files) or policy is enabled is None:
         return []
-    advice = "write them as .cmd or .exe, or change the policy; see it: powershell Get-ExecutionPolicy -List"
-    name = one_line(policy or "")
-    if enabled == 0 or name.lower() == "restricted":
-        return [Finding(FAIL, "policy", "a policy lets no PowerShell script run, and hooks are such", advice)]
+    name = "Restricted" if enabled == 0 else one_line(policy or "") or "none named"
     if name.lower() in _LETS_RUN:
         return [Finding(OK, "policy", f"the policy {name} lets hooks in PowerShell run")]
-    if name.lower() == "allsigned":
-        words = "a policy lets only signed PowerShell scripts run (AllSigned), and hooks are such"
-        return [Finding(WARN, "policy", words, f"sign them by a publisher that this machine trusts, or {advice}")]
-    words = f"a policy says which PowerShell scripts run, and it is not known which ({name or 'it names none'})"
-    return [Finding(WARN, "policy", words, advice)]
+    words = f"a policy says which PowerShell scripts run ({name}), and hooks are such"
+    advice = (
+        "write them as .cmd or .exe, sign them (AllSigned), or change the policy: powershell Get-ExecutionPolicy -List"
+    )
+    return [Finding(FAIL if name.lower() == "restricted" else WARN, "policy", words, advice)]
 
 
 CONNECTIONS = r"SOFTWARE\Microsoft\Windows\CurrentVersion\Internet Settings\Connections"
-_NAMED, _PROXY_FLAGS, _PROXY_TEXTS = 2, 8, 12
+_NAMED, _FLAGS, _TEXTS = 2, 8, 12
 METADATA = "169.254.169.254"
 
 
-def winhttp_proxy(blob: Any) -> Tuple[str, str]:
-    """Proxy and bypass list out of the registry's value; empty where there is none. (Version, a count, flags, then each text behind its
-    length, all in little endian.)
-
-    :raises ValueError: when it can't be understood
-    """
-    if not isinstance(blob, bytes) or len(blob) < _PROXY_TEXTS:
-        raise ValueError("it is too short")
-    if not struct.unpack_from("<I", blob, _PROXY_FLAGS)[0] & _NAMED:
-        return "", ""
-    at, texts = _PROXY_TEXTS, []
-    for _which in range(2):
-        if at + 4 > len(blob):
-            raise ValueError("it ends early")
-        (length,) = struct.unpack_from("<I", blob, at)
-        text = blob[at + 4 : at + 4 + length]
-        if len(text) < length:
-            raise ValueError("it ends early")
-        texts.append(one_line(text.decode("latin-1"), 500))
-        at += 4 + length
-    return texts[0], texts[1]
-
-
 def proxy(read: Read) -> List[Finding]:
-    """The proxy that Windows' own programs go by, and with them agents and hooks. The watcher uses none."""
+    """The proxy that Windows' own programs go by, and with them agents and hooks. The watcher uses none.
+
+    The registry's value has a version, a count and flags, then the proxy and its bypass list as texts.
+    """
     blob = read(CONNECTIONS, "WinHttpSettings")
-    try:
-        name, bypass = ("", "") if blob is None else winhttp_proxy(blob)
-    except ValueError as error:
-        words = f"the settings of WinHTTP can't be read ({error}); the watcher uses no proxy"
-        return [Finding(WARN, "proxy", words, "see them: netsh winhttp show proxy")]
-    if not name:
+    has_proxy = blob is not None and (
+        not isinstance(blob, bytes) or bool(blob[_FLAGS : _FLAGS + 1] and blob[_FLAGS] & _NAMED)
+    )
+    if not has_proxy:
         return [Finding(OK, "proxy", "WinHTTP has no proxy")]
-    words = f"WinHTTP's proxy is {name}; the watcher uses no proxy"
-    if any(fnmatch.fnmatch(METADATA, entry) for entry in re.split(r"[;\s]+", bypass) if entry):
+    words = "WinHTTP has a proxy; the watcher uses none"
+    if isinstance(blob, bytes) and re.search(rb"169\.254\.(\*|169\.(\*|254))", blob[_TEXTS:]):
         return [Finding(OK, "proxy", words)]
     words += f", but hooks and agents that go by it ask {METADATA} through it, which Azure refuses"
-    wanted = ";".join(filter(None, (bypass, METADATA, "168.63.129.16")))
-    return [Finding(WARN, "proxy", words, f'netsh winhttp set proxy {name} bypass-list="{wanted}"')]
+    advice = f"see it: netsh winhttp show proxy; set it again with {METADATA} and 168.63.129.16 in its bypass-list"
+    return [Finding(WARN, "proxy", words, advice)]
 
 
 CLOCK = "w32time"
@@ -188,13 +155,10 @@ _BY_ITSELF = ("local cmos clock", "free-running system clock")
 def clock(ask: Ask, read: Read, state_of: StateOf = manager.state_of) -> List[Finding]:
     """Whether something sets the machine's clock. How far it is from Azure's, the metadata service's answer says."""
     otherwise = "or see that another program sets it"
-    try:
-        state = state_of(CLOCK)
-    except OSError as error:
-        words = f"Windows does not say how {CLOCK} is: {one_line(error.strerror or error)}"
-        return [Finding(WARN, "time", words, HOST.status(CLOCK))]
+    state, how, found = _asked(CLOCK, "time", state_of)
+    if found:
+        return found
     if state != manager.RUNNING:
-        how = "not there" if state is None else state_words(state)
         advice = f"{HOST.enable(CLOCK)}, then {HOST.start(CLOCK)}; {otherwise}"
         return [Finding(WARN, "time", f"{CLOCK}, which sets the clock, is {how}", advice)]
     if str(read(_CLOCK_KEY, "Type")).lower() == "nosync":
@@ -234,11 +198,6 @@ def versions(here: CliContext, ask: Any) -> List[Finding]:
     return [Finding(OK, "versions", words)]
 
 
-def environment(ask: Any) -> Dict[str, str]:
-    """What the service is given beside the machine's own variables: nothing."""
-    return {}
-
-
 def services(
     ask: Any,
     needs_reports: bool,
@@ -246,38 +205,49 @@ def services(
     state_of: StateOf = manager.state_of,
     read: Read = registered,
 ) -> List[Finding]:
-    found = _service(HOST.watcher, "watcher", HOST.log_end(), state_of, read)
-    for service, what, is_needed in ((HOST.reports, "reports", needs_reports), (HOST.health, "health", needs_health)):
-        if is_needed:
-            found += _service(service, what, HOST.others_log(service.name), state_of, read)
-    return found
+    wanted = (
+        (HOST.watcher, "watcher", HOST.log_end(), True),
+        (HOST.reports, "reports", HOST.others_log(HOST.reports.name), needs_reports),
+        (HOST.health, "health", HOST.others_log(HOST.health.name), needs_health),
+    )
+    return [
+        finding
+        for service, what, log, is_needed in wanted
+        if is_needed
+        for finding in _service(service, what, log, state_of, read)
+    ]
 
 
 def _service(service: Service, what: str, log: str, state_of: StateOf, read: Read) -> List[Finding]:
     name, key = service.name, rf"{_KEY}\{service.name}"
-    try:
-        state = state_of(name)
-    except OSError as error:
-        words = f"Windows does not say how {name} is: {one_line(error.strerror or error)}"
-        return [Finding(WARN, what, words, HOST.status(name))]
+    state, how, found = _asked(name, what, state_of)
+    if found:
+        return found
     if state is None:
         return [Finding(FAIL, what, f"there is no service {name}", DEPLOY)]
-    found = []
-    if state != manager.RUNNING:
-        words = f"{name} is {state_words(state)}"
-        found.append(Finding(FAIL, what, words, f"{HOST.start(name)}; why it ended: {log}"))
-    if read(key, "Start") != _AUTOMATIC:
-        words = f"{name} does not start with the machine: it does not come back after a reboot"
-        found.append(Finding(FAIL, what, words, HOST.enable(name)))
-    if read(key, "FailureActions") is None:
-        words = f"Windows does not start {name} again after a crash"
-        advice = f"sc.exe failure {name} reset= 86400 actions= restart/5000/restart/30000/restart/60000"
-        found.append(Finding(WARN, what, words, advice))
     account = one_line(read(key, "ObjectName") or "LocalSystem")
-    if account.lower() != service.account.lower():
-        words = f"{name} runs as {account}, and should as {service.account}"
-        advice = f'sc.exe config {name} obj= "{service.account}", then {HOST.restart(name)}'
-        found.append(Finding(FAIL, what, words, advice))
+    wrong = (
+        (state != manager.RUNNING, FAIL, f"{name} is {how}", f"{HOST.start(name)}; why it ended: {log}"),
+        (
+            read(key, "Start") != _AUTOMATIC,
+            FAIL,
+            f"{name} does not start with the machine: it does not come back after a reboot",
+            HOST.enable(name),
+        ),
+        (
+            read(key, "FailureActions") is None,
+            WARN,
+            f"Windows does not start {name} again after a crash",
+            f"sc.exe failure {name} reset= 86400 actions= restart/5000/restart/30000/restart/60000",
+        ),
+        (
+            account.lower() != service.account.lower(),
+            FAIL,
+            f"{name} runs as {account}, and should as {service.account}",
+            f'sc.exe config {name} obj= "{service.account}", then {HOST.restart(name)}',
+        ),
+    )
+    found = [Finding(kind, what, words, advice) for is_so, kind, words, advice in wrong if is_so]
     return found or [Finding(OK, what, f"{name} runs as {service.account}, and comes back after a reboot")]
 
 
@@ -291,18 +261,17 @@ def health_account(folder: str, list_of: ListOf = sddl_of) -> List[Finding]:
 
     :arg folder: of the mark
     """
-    mark = os.path.join(folder, MARK)
-    try:
-        rights = allowed(list_of(mark), HEALTH_SID)
-    except FileNotFoundError:
+    rights: Optional[int] = None
+    for path, for_files in ((os.path.join(folder, MARK), False), (folder, True)):
         try:
-            rights = allowed(list_of(folder), HEALTH_SID, for_files=True)
+            rights = allowed(list_of(path), HEALTH_SID, for_files=for_files)
+            break
         except FileNotFoundError:
-            return []
+            continue
         except OSError as error:
-            return [_not_seen(folder, error)]
-    except OSError as error:
-        return [_not_seen(mark, error)]
+            return [_not_seen(path, error)]
+    if rights is None:
+        return []
     account = HOST.health.account
     if not rights & SEE:
         words = f"{account} can't see whether there is a mark in {folder}, and always answers that the machine is in service"
@@ -315,9 +284,8 @@ def health_account(folder: str, list_of: ListOf = sddl_of) -> List[Finding]:
 
 def sender_account(settings: str, configuration: Configuration, list_of: ListOf = sddl_of) -> List[Finding]:
     """Whether the sender's account can read what it needs: the settings, and the secrets that they name."""
-    files = [settings, *(one.secret_file for one in configuration.reports if one.secret_file)]
     found = []
-    for path in files:
+    for path in [settings, *(one.secret_file for one in configuration.reports if one.secret_file)]:
         try:
             if not allowed(list_of(path), REPORTS_SID) & READ_FILE:
                 words = f"{HOST.reports.account} can't read {path}: no report is sent"

@@ -17,10 +17,12 @@ from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Tex
 
 from ..._clock import Clock
 from ..._machine.files import StateFile, Unreadable
-from ..._machine.mark import MOST_BYTES, Mark, MarkUnreadable, understood
+from ..._machine.mark import MOST_BYTES, MarkUnreadable
 from ..._machine.platform import native
 from ..._text import one_line
 from ..host.this_host import HOST
+from ..settings.options import Configuration
+from ..settings.settings import configured
 
 FOLDER, HOOKS_FOLDER, ENDPOINT = (
     "AZURE_MAINTENANCE_FOLDER",
@@ -68,7 +70,7 @@ class CliContext:
         self.out = out
         self.err = err
         self.is_root = _user_number() == 0
-        self._raw: Optional[Read] = None
+        self._configuration: Optional[Configuration] = None
 
     # --- words ---
 
@@ -96,36 +98,31 @@ class CliContext:
 
     # --- files ---
 
-    def raw_settings(self) -> Read:
-        """The settings as they stand there, whether they can be followed or not."""
-        if self._raw is None:
-            self._raw = read_json(self.settings)
-        return self._raw
-
-    def setting(self, name: str, default: Any) -> Any:
-        """One of the settings; the usual one where they can't be read, or that is of another kind."""
-        raw = self.raw_settings().value
-        value = raw.get(name) if isinstance(raw, dict) else None
-        kinds = (int, float) if isinstance(default, float) else type(default)
-        return value if isinstance(value, kinds) and value else default
+    @property
+    def configuration(self) -> Configuration:
+        """The settings as far as they can be followed. What can't be is as if left out: check-config says what that is."""
+        if self._configuration is None:
+            raw = read_json(self.settings).value
+            given = (
+                {name: value for name, value in raw.items() if value not in (None, "")} if isinstance(raw, dict) else {}
+            )
+            known = {"folder": FOLDER, "hooks_folder": HOOKS_FOLDER, "endpoint": ENDPOINT}
+            usual = {name: self.environment.get(variable) or None for name, variable in known.items()}
+            self._configuration = configured({**usual, **given})[0]
+        return self._configuration
 
     @property
     def folder(self) -> str:
         """Of the watcher's state."""
-        return str(self.setting("folder", self.environment.get(FOLDER) or HOST.state))
+        return self.configuration.folder
 
     def mark(self) -> Read:
-        path = os.path.join(self.folder, "mark.json")
+        from ..._machine.store import FolderStore
+
         try:
-            with open(path, "rb") as file:
-                mark: Mark = understood(file.read(MOST_BYTES + 1), path)
-            return Read(mark, "")
-        except FileNotFoundError:
-            return Read(None, "")
+            return Read(FolderStore(self.folder, self.clock).read(), "")
         except MarkUnreadable as error:
             return Read(None, str(error))
-        except OSError as error:
-            return Read(None, f"{path} can't be read: {error.strerror}")
 
     def published(self) -> Optional[Dict[str, Any]]:
         """What the watcher last said of itself."""
@@ -265,7 +262,7 @@ def _careful(stream: Optional[TextIO]) -> TextIO:
     return open(stream.fileno(), "w", 1, encoding=encoding, errors="backslashreplace", closefd=False)
 
 
-def version_arguments(parser: argparse.ArgumentParser) -> None:
+def no_arguments(parser: argparse.ArgumentParser) -> None:
     """None."""
 
 
@@ -275,5 +272,5 @@ def run_version(options: argparse.Namespace, here: CliContext) -> int:
 
 
 SUBCOMMANDS = {
-    "version": Subcommand(version_arguments, run_version),
+    "version": Subcommand(no_arguments, run_version),
 }

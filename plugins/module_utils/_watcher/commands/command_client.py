@@ -15,7 +15,7 @@ from typing import Any, Dict, Optional
 from ..._clock import Deadline
 from ..._text import one_line
 from ..host.this_host import HOST
-from .cli import FINE, NO_ANSWER, NOT_ROOT, WRONG, CliContext, Subcommand
+from .cli import FINE, NO_ANSWER, NOT_ROOT, WRONG, CliContext, Subcommand, no_arguments
 
 WITHIN = 10.0
 """Seconds in which the service takes a command: it checks for one every five seconds, more often while an event is open."""
@@ -112,10 +112,6 @@ def seconds(text: str) -> float:
     return found
 
 
-def release_arguments(parser: argparse.ArgumentParser) -> None:
-    """None."""
-
-
 def run_release(options: argparse.Namespace, here: CliContext) -> int:
     return give(here, "release", "release approvals", stays=True)
 
@@ -130,6 +126,6 @@ def run_approve(options: argparse.Namespace, here: CliContext) -> int:
 
 SUBCOMMANDS = {
     "hold": Subcommand(hold_arguments, run_hold),
-    "release": Subcommand(release_arguments, run_release),
+    "release": Subcommand(no_arguments, run_release),
     "approve": Subcommand(approve_arguments, run_approve),
 }

@@ -11,8 +11,9 @@ Private to this collection.
 import argparse
 import os
 import sys
-from typing import Any, Dict, List
+from typing import Any, List
 
+from ..._imds.endpoint import DEFAULT_ENDPOINT
 from ..._imds.http_transport import HttpTransport
 from ..._text import one_line
 from ..health.client import metrics_problem
@@ -20,11 +21,11 @@ from ..host.this_host import HOST
 from ..reports.notify_hooks import LIMIT as NOTIFY_LIMIT
 from ..reports.post_transport import Way, reach
 from ..settings.hooks import NOTIFY, PHASES, Hooks
-from ..settings.options import OPTIONS, Configuration
+from ..settings.options import Configuration
 from ..settings.settings import place_of
 from . import check_imds, check_settings, check_system
 from .check_report import DEPLOY, FAIL, OK, WARN, Finding, as_json, ask, lines_of, show
-from .cli import ENDPOINT, FINE, HOOKS_FOLDER, WRONG, CliContext, Subcommand
+from .cli import ENDPOINT, FINE, WRONG, CliContext, Subcommand
 from .status import HEALTH_WITHIN, view_of
 
 system: Any = check_system
@@ -55,25 +56,25 @@ def check_all(here: CliContext) -> List[Finding]:
     found.append(finding)
     if configuration:
         found += check_settings.all_named(configuration, here.environment, ask)
-    wanted = configuration or Configuration(endpoint=here.environment.get(ENDPOINT) or OPTIONS["endpoint"].default)
+    # Those that others may have written name no endpoint to be asked
+    wanted = configuration or Configuration(endpoint=here.environment.get(ENDPOINT) or DEFAULT_ENDPOINT)
     found += check_system.rights([os.path.abspath(sys.argv[0]), sys.executable])
     found += check_system.folders(here.folder)
     if sys.platform == "win32":
         found += check_windows.state_folder(here.folder)
     else:
         found += check_imds.check_route(wanted.endpoint, ask)
-    found += check_imds.proxies(here.environment, "this shell")
-    found += check_imds.proxies(system.environment(ask), "the service")
-    service = check_imds.check_service(
-        wanted, HttpTransport(here.clock), here.clock, HOST.admin if here.is_root else here.caller()
-    )
+    found.append(check_imds.proxies(here.environment, "this shell"))
+    user = HOST.admin if here.is_root else here.caller()
+    service = check_imds.check_service(wanted, HttpTransport(here.clock), here.clock, user)
     found += service
-    if (
-        sys.platform != "win32" and here.is_root and any(one.what == "endpoint" and one.state == OK for one in service)
-    ):  # else nobody can tell what keeps others off
-        found += check_imds.others(wanted.endpoint, ask)
     if sys.platform == "win32":
         found += check_windows.machine(ask, wanted)
+    else:
+        found.append(check_imds.proxies(check_system.environment(ask), "the service"))
+        answers = any(one.what == "endpoint" and one.state == OK for one in service)
+        if here.is_root and answers:  # else nobody can tell what keeps others off
+            found += check_imds.others(wanted.endpoint, ask)
     services = system.services(ask, bool(wanted.reports), wanted.health.is_wanted)
     found += services
     found += check_system.mark(view)
@@ -145,11 +146,9 @@ def hooks_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_hooks(options: argparse.Namespace, here: CliContext) -> int:
-    folder = here.setting("hooks_folder", here.environment.get(HOOKS_FOLDER) or HOST.hooks_folder)
-    usual = (
-        NOTIFY_LIMIT if options.phase == NOTIFY else float(here.setting("hook_limit", OPTIONS["hook_limit"].default))
-    )
-    hooks = Hooks(folder, hook_options(here), usual)
+    wanted = here.configuration
+    folder = wanted.hooks_folder
+    hooks = Hooks(folder, wanted.hooks, NOTIFY_LIMIT if options.phase == NOTIFY else wanted.hook_limit)
     found = hooks.found(options.phase, options.type)
     not_run = dict(found.refused, **hooks.missing(options.phase, options.type))
     for step in found.steps:
@@ -166,11 +165,6 @@ def run_hooks(options: argparse.Namespace, here: CliContext) -> int:
     if others and not options.type:
         here.tell(f"Types with hooks of their own (--type): {', '.join(others)}")
     return WRONG if not_run else FINE
-
-
-def hook_options(here: CliContext) -> Dict[str, Any]:
-    """What the settings say of single hooks, as far as that can be read."""
-    return {str(key): value for key, value in here.setting("hooks", {}).items() if isinstance(value, dict)}
 
 
 SUBCOMMANDS = {

@@ -123,7 +123,7 @@ def _recover_offline(here: CliContext, settings: SettingsFile, inside_for: Any) 
     about = {"version": here.version, "pid": os.getpid(), "program": os.path.abspath(sys.argv[0])}
     inside: Inside = inside_for(settings.current, here.clock, log, about)
     inside = inside._replace(make_handling=_NoEngine)
-    parts = assemble(settings, inside, here.clock, log, Notify({}, _not_sent), about, HOST.run_folder).parts
+    parts = assemble(settings, inside, here.clock, log, Notify({}, _not_sent), about, HOST.run_folder)
     order = Command("by hand", RECOVER, by=here.caller(), force=True)
     parts = parts._replace(
         orders=_OneCommand(folder, order),
@@ -141,7 +141,7 @@ def _recover_offline(here: CliContext, settings: SettingsFile, inside_for: Any) 
     done = bool(loop.outcomes[-1]["done"])
     if done:
         words = "This machine was recovered by a command while its watcher did not run."
-        parts.tell([Say("recovered", words)], None, lambda reports: None)
+        parts.inside.tell([Say("recovered", words)], None, lambda reports: None)
     inside.stop()
     return FINE if done else WRONG
 

@@ -21,7 +21,7 @@ from ..._text import one_line
 from ..engine.interface import Identity, Say
 from ..host.this_host import HOST
 from ..reports.report import Machine, Report, report_of
-from .cli import FINE, WIDTH, WRONG, CliContext, Subcommand
+from .cli import FINE, WIDTH, WRONG, CliContext, Subcommand, no_arguments
 
 MOST = 20
 
@@ -64,10 +64,6 @@ def lines_of_report(report: Report) -> List[str]:
     return textwrap.wrap(begin + words, WIDTH, subsequent_indent=below, break_on_hyphens=False)
 
 
-def send_arguments(parser: argparse.ArgumentParser) -> None:
-    """None: all of it stands in the settings."""
-
-
 def run_send(options: argparse.Namespace, here: CliContext) -> int:
     if sys.platform == "win32":
         from ..service.windows_beside import run as run_beside
@@ -94,10 +90,11 @@ def run_send(options: argparse.Namespace, here: CliContext) -> int:
 
 def _send(here: CliContext, log: Callable[[int, str], None], stop: threading.Event) -> int:
     from ..reports.report_daemon import DaemonError, ReportDaemon
+    from ..settings.settings import SettingsError
 
     try:
         ReportDaemon(here.settings, here.environment, here.version, here.clock, log, stop).run()
-    except DaemonError as error:
+    except (DaemonError, SettingsError) as error:
         log(3, str(error))
         return WRONG
     return FINE
@@ -109,15 +106,16 @@ def report_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run_report(options: argparse.Namespace, here: CliContext) -> int:
     from ..reports.post_transport import Way, post
-    from ..reports.report_daemon import DaemonError, sending, wanted_in
+    from ..reports.report_daemon import NEEDED, sending
     from ..reports.report_queue import TAKEN
+    from ..settings.settings import SettingsError, SettingsFile
 
     if here.must_be_root("send a report, as its secret is needed"):
         return WRONG
     try:
-        destinations = wanted_in(here.settings).destinations
-    except DaemonError as error:
-        here.complain(f"{error}.")
+        destinations = SettingsFile(here.settings, NEEDED).current.reports
+    except SettingsError as error:
+        here.complain(error.message)
         return WRONG
     if not destinations:
         here.complain("No receiver is named in the settings (watcher_reports): nothing was sent.")
@@ -135,14 +133,13 @@ def run_report(options: argparse.Namespace, here: CliContext) -> int:
 def _test_report(here: CliContext) -> Report:
     """Its id differs from call to call, so that no receiver takes it for one that it had before."""
     name = one_line((here.published() or {}).get("name", ""))
-    labels = here.setting("labels", {})
-    machine = Machine(native.host_name(), here.version, HOST.name, labels)
+    machine = Machine(native.host_name(), here.version, HOST.name, here.configuration.labels)
     moment = Moment(here.clock.wall(), here.clock.now(), "")
     return report_of(Say("test", "This is a test: nothing has happened."), Identity(name, ""), moment, machine)
 
 
 SUBCOMMANDS = {
     "history": Subcommand(history_arguments, run_history),
-    "send": Subcommand(send_arguments, run_send),
+    "send": Subcommand(no_arguments, run_send),
     "report": Subcommand(report_arguments, run_report),
 }

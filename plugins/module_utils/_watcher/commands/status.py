@@ -20,8 +20,7 @@ from ..health.client import Asked, ask, health_problem
 from ..host.this_host import HOST
 from ..reports.last_try import LastTry, read_last_try, what_to_do
 from ..reports.report_queue import FOLDER, waiting
-from ..settings.destinations import NOTIFY, DestinationError, destinations_of, spool_names
-from ..settings.health import HealthError, health_settings
+from ..settings.destinations import NOTIFY, spool_names
 from ..settings.options import MANAGE, OPTIONS
 from .cli import FINE, NOT_ROOT, WRONG, CliContext, Read, Subcommand
 
@@ -120,28 +119,17 @@ def view_of(here: CliContext) -> StatusView:
     )
 
 
-def lives(published: Optional[Dict[str, Any]], proc: str = "/proc") -> bool:
+def lives(published: Optional[Dict[str, Any]]) -> bool:
     """Whether the process that published this is there, and not another one with its number."""
-    pid = (published or {}).get("pid")
-    program = (published or {}).get("program")
-    if not isinstance(pid, int) or isinstance(pid, bool) or not isinstance(program, str):
+    pid, start = (published or {}).get("pid"), (published or {}).get("start")
+    if not isinstance(pid, int) or isinstance(pid, bool):
         return False
-    if os.name == "nt":  # which asks for the program of no other process so plainly, but for its start
-        start = (published or {}).get("start")
-        return start is not None and native.start_of(pid) == start
-    try:
-        with open(os.path.join(proc, str(pid), "cmdline"), "rb") as file:
-            return os.fsencode(program) in file.read().split(b"\0")
-    except OSError:
-        return False
+    return start is not None and native.start_of(pid) == start
 
 
 def _waits(here: CliContext) -> List[DestinationView]:
     spool = os.path.join(here.folder, FOLDER)
-    try:
-        names = spool_names(destinations_of(here.setting("reports", [])), os.path.isdir(os.path.join(spool, NOTIFY)))
-    except DestinationError as error:
-        return [DestinationView(one_line(error), 0, None, LastTry())]
+    names = spool_names(here.configuration.reports, os.path.isdir(os.path.join(spool, NOTIFY)))
     found = []
     for key, words in names.items():
         there = waiting(os.path.join(spool, key))
@@ -155,10 +143,7 @@ HEALTH_WITHIN = 2.0
 
 
 def _health(here: CliContext) -> List[Asked]:
-    try:
-        wanted = health_settings(here.setting("health", {}))
-    except HealthError:  # check-config says what is wrong
-        return []
+    wanted = here.configuration.health
     seconds = HEALTH_WITHIN + (wanted.app_timeout if wanted.app else 0.0)
     found = [ask(address, False, seconds) for address in wanted.http]
     return found + [ask(address, True, seconds) for address in wanted.agent]

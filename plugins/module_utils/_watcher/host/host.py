@@ -9,7 +9,15 @@ Private to this collection.
 
 import ntpath
 import posixpath
-from typing import NamedTuple, Tuple
+from typing import Callable, NamedTuple, Tuple
+
+Command = Callable[..., str]
+"""A command for people, about a service (by default the watcher's), or about a file or folder."""
+
+
+def command(words: str) -> Command:
+    """:arg words: with ``{0}`` where the name goes"""
+    return lambda name="azure-maintenance": words.format(name)
 
 
 class Service(NamedTuple):
@@ -21,7 +29,7 @@ class Service(NamedTuple):
 
 
 class Host(NamedTuple):
-    """One system. Of the commands, ``{unit}`` is the name of a service, ``{path}`` a file or folder."""
+    """One system."""
 
     name: str  # as reports say it
     watcher: Service
@@ -38,19 +46,19 @@ class Host(NamedTuple):
     hook_endings: Tuple[str, ...]  # of hooks' names, one of which is needed; () where any will do
     admin: str  # who may do everything: "root"
     run_as_admin: str  # how a command is run again as that: "run it again with sudo"
-    start_command: str
-    restart_command: str
-    status_command: str
-    enable_command: str  # has a service start with the machine
-    log_command: str  # shows a service's log
-    log_end_command: str  # shows its last lines
-    others_log_command: str  # shows the log of a service beside the watcher
-    close_command: str  # leaves writing to the administrator alone
-    close_private_command: str  # leaves a folder, reading it too, to the administrator alone
+    start: Command
+    restart: Command
+    status: Command
+    enable: Command  # has a service start with the machine
+    log: Command  # shows a service's log
+    log_end: Command  # shows its last lines
+    others_log: Command  # shows the log of a service beside the watcher
+    close: Command  # leaves writing to the administrator alone
+    close_private: Command  # leaves a folder, reading it too, to the administrator alone
     private_file_advice: str  # how a secret file is to be
-    close_folder_command: str  # the same for the folder of the state
-    room_command: str  # shows what room is left
-    look_command: str  # shows who may do what with a file
+    close_folder: Command  # the same for the folder of the state
+    room: Command  # shows what room is left
+    look: Command  # shows who may do what with a file
     clock_advice: str  # what sets the clock
     firewall_advice: str  # what shows whether a firewall keeps requests back
 
@@ -68,39 +76,3 @@ class Host(NamedTuple):
 
     def joined(self, folder: str, name: str) -> str:
         return str((ntpath if self.has_drives else posixpath).join(folder, name))
-
-    def start(self, unit: str = "azure-maintenance") -> str:
-        return self.start_command.format(unit=unit)
-
-    def restart(self, unit: str = "azure-maintenance") -> str:
-        return self.restart_command.format(unit=unit)
-
-    def status(self, unit: str = "azure-maintenance") -> str:
-        return self.status_command.format(unit=unit)
-
-    def enable(self, unit: str = "azure-maintenance") -> str:
-        return self.enable_command.format(unit=unit)
-
-    def log(self, unit: str = "azure-maintenance") -> str:
-        return self.log_command.format(unit=unit)
-
-    def log_end(self, unit: str = "azure-maintenance") -> str:
-        return self.log_end_command.format(unit=unit)
-
-    def others_log(self, unit: str) -> str:
-        return self.others_log_command.format(unit=unit)
-
-    def close(self, path: str) -> str:
-        return self.close_command.format(path=path)
-
-    def close_private(self, path: str) -> str:
-        return self.close_private_command.format(path=path)
-
-    def close_folder(self, path: str) -> str:
-        return self.close_folder_command.format(path=path)
-
-    def room(self, path: str) -> str:
-        return self.room_command.format(path=path)
-
-    def look(self, path: str) -> str:
-        return self.look_command.format(path=path)

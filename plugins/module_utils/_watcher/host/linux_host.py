@@ -6,7 +6,7 @@
 Private to this collection.
 """
 
-from .host import Host, Service
+from .host import Host, Service, command
 
 LINUX = Host(
     name="linux",
@@ -24,19 +24,19 @@ LINUX = Host(
     hook_endings=(),
     admin="root",
     run_as_admin="run it again with sudo",
-    start_command="systemctl start {unit}",
-    restart_command="systemctl restart {unit}",
-    status_command="systemctl status {unit}",
-    enable_command="systemctl enable {unit}",
-    log_command="journalctl -u {unit}",
-    log_end_command="journalctl -u {unit} -n 50",
-    others_log_command="journalctl -u {unit} -n 50",
-    close_command="chmod go-w {path}",
-    close_private_command="chown root {path} && chmod 0700 {path}",
+    start=command("systemctl start {0}"),
+    restart=command("systemctl restart {0}"),
+    status=command("systemctl status {0}"),
+    enable=command("systemctl enable {0}"),
+    log=command("journalctl -u {0}"),
+    log_end=command("journalctl -u {0} -n 50"),
+    others_log=command("journalctl -u {0} -n 50"),
+    close=command("chmod go-w {0}"),
+    close_private=command("chown root {0} && chmod 0700 {0}"),
     private_file_advice="make it root's, with mode 0600",
-    close_folder_command="chown root {path} && chmod 0711 {path}",
-    room_command="df -h {path}; df -i {path}",
-    look_command="ls -ld {path}",
+    close_folder=command("chown root {0} && chmod 0711 {0}"),
+    room=command("df -h {0}; df -i {0}"),
+    look=command("ls -ld {0}"),
     clock_advice="timedatectl, chronyc tracking",
     firewall_advice="iptables -S OUTPUT, nft list ruleset",
 )

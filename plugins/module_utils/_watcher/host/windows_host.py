@@ -17,7 +17,7 @@ import os
 from typing import Dict
 
 from ..._machine.windows.access_list import HEALTH, HEALTH_SID, REPORTS, REPORTS_SID
-from .host import Host, Service
+from .host import Host, Service, command
 
 # Not os.path: the texts are the same wherever they are made.
 _DATA = os.environ.get("PROGRAMDATA", r"C:\ProgramData") + r"\AzureMaintenance"
@@ -71,7 +71,7 @@ SERVICES = (
 )
 
 
-_CLOSE = 'takeown /a /f "{path}", then icacls "{path}" /inheritance:r /grant:r "*S-1-5-18:(F)" "*S-1-5-32-544:(F)"'
+_CLOSE = 'takeown /a /f "{0}", then icacls "{0}" /inheritance:r /grant:r "*S-1-5-18:(F)" "*S-1-5-32-544:(F)"'
 
 WINDOWS = Host(
     name="windows",
@@ -89,19 +89,19 @@ WINDOWS = Host(
     hook_endings=(".ps1", ".cmd", ".bat", ".exe"),
     admin="an administrator",
     run_as_admin="run it again in a prompt that was opened with 'Run as administrator'",
-    start_command="net start {unit}",
-    restart_command="powershell Restart-Service {unit}",
-    status_command="sc.exe query {unit}",
-    enable_command="sc.exe config {unit} start= auto",
-    log_command=rf"powershell Get-Content {_DATA}\log\{{unit}}.log",
-    log_end_command=rf"powershell Get-Content -Tail 50 {_DATA}\log\{{unit}}.log",
-    others_log_command='powershell "Get-WinEvent -ProviderName azure-maintenance -MaxEvents 50"',
-    close_command=_CLOSE,
-    close_private_command=_CLOSE.replace(":(F)", ":(OI)(CI)F"),
+    start=command("net start {0}"),
+    restart=command("powershell Restart-Service {0}"),
+    status=command("sc.exe query {0}"),
+    enable=command("sc.exe config {0} start= auto"),
+    log=command(rf"powershell Get-Content {_DATA}\log\{{0}}.log"),
+    log_end=command(rf"powershell Get-Content -Tail 50 {_DATA}\log\{{0}}.log"),
+    others_log=command('powershell "Get-WinEvent -ProviderName azure-maintenance -MaxEvents 50"'),
+    close=command(_CLOSE),
+    close_private=command(_CLOSE.replace(":(F)", ":(OI)(CI)F")),
     private_file_advice="run role watcher again, which leaves it to administrators and SYSTEM",
-    close_folder_command=_CLOSE.replace(":(F)", ":(OI)(CI)F"),
-    room_command="powershell Get-Volume",
-    look_command='icacls "{path}"',
+    close_folder=command(_CLOSE.replace(":(F)", ":(OI)(CI)F")),
+    room=command("powershell Get-Volume"),
+    look=command('icacls "{0}"'),
     clock_advice="w32tm /query /status",
     firewall_advice="powershell Get-NetFirewallRule -Direction Outbound -Action Block -Enabled True",
 )

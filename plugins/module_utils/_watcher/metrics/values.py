@@ -20,14 +20,9 @@ from ..settings.hooks import HOOKS
 
 RECOVERED, PREPARE_FAILED, UNPREPARED = "recovered", "prepare_failed", "unprepared"
 INTERRUPTED, MARK_REMOVED = "interrupted", "mark_removed"
-OUTCOMES = {
-    RECOVERED: "the machine was prepared and recovered",
-    PREPARE_FAILED: "the machine could not be prepared, and was recovered",
-    UNPREPARED: "an event started before the machine was prepared; counted at that moment",
-    INTERRUPTED: "another event came before the machine was recovered, which began another outage",
-    MARK_REMOVED: "somebody removed the mark",
-}
-"""How an outage may end. Each outage is counted once, with the worst that can be said of it."""
+OUTCOMES = (RECOVERED, PREPARE_FAILED, UNPREPARED, INTERRUPTED, MARK_REMOVED)
+"""How an outage may end. Each outage is counted once, with the worst that can be said of it: that an event started before the machine was
+prepared, in that moment; that another event came before the machine was recovered, which began another outage."""
 
 BOUNDS = (60, 120, 300, 600, 1200, 1800, 3600, 7200, 14400)
 """Seconds: upper bounds of the buckets of outages."""

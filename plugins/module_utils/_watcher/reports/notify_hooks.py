@@ -12,17 +12,20 @@ import os
 import subprocess
 import sys
 import tempfile
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Sequence
 
 from ..._clock import Clock
 from ..._machine.files import StateFile, Unreadable
 from ..._machine.platform import native
 from ..._machine.step_runner import JobFailed
 from ..._steps.hook import PREFIX, variables
+from ..._steps.step_type import Step
 from ..._text import last_line, one_line
 from .report import Report, line_of
 from .report_queue import GIVEN_UP, REFUSED, TAKEN, Outcome, tidy
 
+if TYPE_CHECKING:  # maintain sends with this, too, and needs no settings for that
+    from ..settings.hooks import HooksFound
 if sys.platform == "win32":
     from . import windows_hook as here
 else:
@@ -34,26 +37,17 @@ RAN = "ran"
 """A file beside the reports, which says which hooks were begun for which report."""
 
 
-class NotifyHook(NamedTuple):
-    """One hook."""
-
-    key: str  # notify.d/10-chat
-    path: str
-    limit: float = LIMIT
-    user: str = ""  # "" for the one that this process has
-
-
 class NotifyHooks:
     """The hooks as a destination of reports.
 
-    :arg find: the hooks for a type of event, in their order, and by key why others must not be run
+    :arg find: the hooks for a type of event, and by key why others must not be run
     :arg spool: the folder in which reports for hooks wait
     :arg run_folder: for what must not last
     """
 
     def __init__(
         self,
-        find: Callable[[str], Tuple[Sequence[NotifyHook], Dict[str, str]]],
+        find: "Callable[[str], HooksFound]",
         spool: str,
         run_folder: str,
         clock: Clock,
@@ -76,7 +70,8 @@ class NotifyHooks:
             begun = self._begun(report["id"])
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             return Outcome(GIVEN_UP, f"it can't be read ({one_line(error, 100)})")
-        hooks, refused = self._find(kind)
+        found = self._find(kind)
+        hooks, refused = found.steps, found.refused
         if refused and not hooks:  # none gets it: it waits until somebody has put that right
             return Outcome(REFUSED, "; ".join(f"hook {key} is not run: {why}" for key, why in refused.items()))
         for key, why in refused.items():
@@ -84,16 +79,16 @@ class NotifyHooks:
                 self._log(4, f"hook {key} is not run: {why}")
         self._refused.update(refused)
         for hook in hooks:
-            if hook.key in begun:
+            if hook["key"] in begun:
                 continue
-            begun.append(hook.key)
+            begun.append(hook["key"])
             try:
                 self._ran.replace({"report": report["id"], "hooks": begun})
             except OSError as error:  # what can't be noted is not started: it might be begun again and again
                 return Outcome(GIVEN_UP, f"{self._ran.path} can't be written: {error.strerror}")
             problem = self._run(hook, report)
             if problem:
-                self._log(4, f"hook {hook.key} ({report['happened']}): {problem}")
+                self._log(4, f"hook {hook['key']} ({report['happened']}): {problem}")
         return Outcome(TAKEN, f"{len(hooks)} hook{'' if len(hooks) == 1 else 's'} run")
 
     def _begun(self, report: str) -> List[str]:
@@ -103,17 +98,17 @@ class NotifyHooks:
         except (Unreadable, KeyError, TypeError):
             return []
 
-    def _run(self, hook: NotifyHook, report: Report) -> str:
+    def _run(self, hook: Step, report: Report) -> str:
         """What went wrong; "" when nothing did."""
         file = ""
         try:
-            account = native.account_of(hook.user)
+            account = native.account_of(hook["user"])
             file = self._file(report, account)
             return run_hook(
-                native.argv_of(hook.path),
-                environment(report, file, account, hook.limit),
+                native.argv_of(hook["path"]),
+                environment(report, file, account, hook["timeout"]),
                 account,
-                hook.limit,
+                hook["timeout"],
                 self._clock,
             )
         except JobFailed as error:
@@ -124,14 +119,14 @@ class NotifyHooks:
             if file:
                 self._remove(file, hook)
 
-    def _remove(self, file: str, hook: NotifyHook) -> None:
+    def _remove(self, file: str, hook: Step) -> None:
         """Neither what the hook did with its file nor who has it open may hold up a report."""
         try:
             native.patiently(lambda: os.unlink(file))
         except FileNotFoundError:  # the hook has removed it
             pass
         except OSError as error:
-            self._log(4, f"hook {hook.key}: its file {file} can't be removed: {error.strerror}")
+            self._log(4, f"hook {hook['key']}: its file {file} can't be removed: {error.strerror}")
 
     def _file(self, report: Report, account: Optional[Any]) -> str:
         """The report where the hook's user may read it; a copy, as what waits must stay what it is."""

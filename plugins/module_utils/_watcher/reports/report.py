@@ -18,6 +18,7 @@ from ..._clock import Moment, iso_utc
 from ..._events.event import notification
 from ..._text import one_line, shortened
 from ..engine.interface import Identity, Say
+from .systemd_transport import ERROR, INFO, WARNING
 
 Report = Dict[str, Any]
 
@@ -30,63 +31,39 @@ _FEW = 20
 _LARGEST = 10**15  # a larger whole number is another one in JavaScript
 
 KINDS = {
-    "scheduled": "an event that concerns this machine was seen for the first time",
-    "reappeared": "an event that was over has reappeared",
-    "changed": "an event concerns more machines than before",
-    "prepared": "this machine is out of service, and ready for the event",
-    "prepare_failed": "this machine could not be prepared",
-    "not_prepared_in_time": "this machine is not prepared although the event may start",
-    "in_service": "somebody else put back what this machine is out of service by: it is done again",
-    "skipped": "this machine is owned by somebody else, and the watcher leaves it alone",
-    "approved": "Azure accepted the approval of an event",
-    "not_approved": "Azure did not accept the approval of an event",
-    "started": "the event has started",
-    "started_unprepared": "the event has started, and this machine was not prepared",
-    "scheduled_again": "an event that has started is shown as Scheduled again: it counts as started until it has disappeared",
-    "ended": "the event has disappeared from the document; see outcome",
-    "recovered": "this machine is in service again",
-    "recovery_interrupted": "the recovery was stopped, because this machine must be prepared for the next event",
-    "recovery_failed": "something could not be undone",
-    "mark_removed": "somebody removed this machine's mark",
-    "clone_detected": "this machine is a copy of another one; that machine's mark or hold was moved aside",
-    "approvals_held": "no event is approved early until they are released",
-    "approvals_released": "events are approved early again",
-    "imds_unreachable": "the events can't be seen",
-    "imds_reachable": "the events can be seen again",
-    "degraded": "the state can't be written, or the mark can't be read: nothing is started or approved",
-    "healthy": "the state can be written again",
-    "clock_jumped": "this machine was paused, or its clock was changed",
-    "internal_error": "a part of the watcher failed; the watcher continues",
-    "event_unreadable": "an entry of the document can't be read: it may be an event of this machine",
-    "recovery_blocked": "this machine is not recovered, as an entry that can't be read may be its event",
-    "reports_dropped": "reports were dropped, because too many waited or they could not be stored",
-    "test": "nothing: this is a test (azure-maintenance report test)",
+    "scheduled": INFO,
+    "reappeared": WARNING,
+    "changed": WARNING,
+    "prepared": INFO,
+    "prepare_failed": ERROR,
+    "not_prepared_in_time": ERROR,
+    "in_service": INFO,
+    "skipped": WARNING,
+    "approved": INFO,
+    "not_approved": WARNING,
+    "started": INFO,
+    "started_unprepared": ERROR,
+    "scheduled_again": WARNING,
+    "ended": INFO,
+    "recovered": INFO,
+    "recovery_interrupted": INFO,
+    "recovery_failed": ERROR,
+    "mark_removed": WARNING,
+    "clone_detected": WARNING,
+    "approvals_held": WARNING,
+    "approvals_released": INFO,
+    "imds_unreachable": WARNING,
+    "imds_reachable": INFO,
+    "degraded": ERROR,
+    "healthy": INFO,
+    "clock_jumped": WARNING,
+    "internal_error": ERROR,
+    "event_unreadable": WARNING,
+    "recovery_blocked": WARNING,
+    "reports_dropped": WARNING,
+    "test": INFO,
 }
-"""What a report may say, and what it means. More may come."""
-
-_ERRORS = (
-    "prepare_failed",
-    "recovery_failed",
-    "not_prepared_in_time",
-    "started_unprepared",
-    "degraded",
-    "internal_error",
-)
-_WARNINGS = (
-    "reappeared",
-    "scheduled_again",
-    "changed",
-    "skipped",
-    "not_approved",
-    "mark_removed",
-    "clone_detected",
-    "approvals_held",
-    "imds_unreachable",
-    "clock_jumped",
-    "reports_dropped",
-    "event_unreadable",
-    "recovery_blocked",
-)
+"""What a report may say, and how urgent it is, as syslog counts. More may come; what each means stands in the schema."""
 
 
 class Machine(NamedTuple):
@@ -133,26 +110,19 @@ def line_of(report: Report) -> bytes:
 
 
 def priority(report: Report) -> int:
-    """How urgent it is, as syslog counts: 3 an error, 4 a warning, 6 for information."""
-    return 3 if report["happened"] in _ERRORS else 4 if report["happened"] in _WARNINGS else 6
+    """How urgent it is, as syslog counts."""
+    return KINDS.get(report["happened"], INFO)
 
 
 def journal_fields(report: Report) -> Dict[str, str]:
     """What journald keeps beside the message, to look for: ``journalctl AZURE_MAINTENANCE_HAPPENED=prepare_failed``."""
     event = report["event"] or {}
-    found = {
-        "MESSAGE": report["message"],
-        "PRIORITY": str(priority(report)),
-        "SYSLOG_IDENTIFIER": "azure-maintenance",
-        "AZURE_MAINTENANCE_REPORT": report["id"],
-        "AZURE_MAINTENANCE_HAPPENED": report["happened"],
-        "AZURE_MAINTENANCE_OUTAGE": report["outage"],
-        "AZURE_MAINTENANCE_OUTCOME": report["outcome"],
-        "AZURE_MAINTENANCE_ID": event.get("id", ""),
-        "AZURE_MAINTENANCE_TYPE": event.get("type", ""),
-        "AZURE_MAINTENANCE_NAME": report["machine"]["name"],
+    return {
+        "report": report["id"],
+        **{name: report[name] for name in ("happened", "outage", "outcome")},
+        **{name: event.get(name, "") for name in ("id", "type")},
+        "name": report["machine"]["name"],
     }
-    return {name: value for name, value in found.items() if value}
 
 
 def bounded(value: Any, depth: int = 0) -> Any:

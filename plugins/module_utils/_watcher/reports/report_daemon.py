@@ -20,15 +20,18 @@ import os
 import shutil
 import stat
 import threading
-from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Callable, List, Mapping, Sequence, Tuple
 
 from ..._clock import Clock, Deadline
 from ..._machine import files, trust
 from ..._machine.platform import native
 from ..._text import one_line
 from ..host.this_host import HOST
-from ..settings.destinations import NOTIFY, Destination, DestinationError, destinations_of
-from .notify_hooks import LIMIT, NotifyHook, NotifyHooks
+from ..settings.destinations import NOTIFY, Destination
+from ..settings.hooks import Hooks, HooksFound
+from ..settings.options import Configuration
+from ..settings.settings import SettingsFile
+from .notify_hooks import LIMIT, NotifyHooks
 from .report_queue import AGAIN, FOLDER, GIVEN_UP, REFUSED, TAKEN, Outcome, QueueConsumer
 
 LONGEST_SECRET = 4096
@@ -48,7 +51,7 @@ def read_secret(path: str, environment: Mapping[str, str]) -> bytes:
     """The secret in a file, without the end of its line.
 
     :arg environment: where systemd says in which folder its credentials are
-    :raises SecretProblem: when there is none, or others than its user may read it
+    :raises SecretError: when there is none, or others than its user may read it
     """
     folder = environment.get("CREDENTIALS_DIRECTORY") or ""
     credential = os.path.join(folder, os.path.basename(path))
@@ -104,61 +107,14 @@ class DaemonError(Exception):
     """Why nothing can be sent at all, in a sentence."""
 
 
-class Wanted(NamedTuple):
-    """What of the settings matters here."""
-
-    destinations: Tuple[Destination, ...] = ()
-    folder: str = HOST.state
-    hooks_folder: str = HOST.hooks_folder
-    hooks: Tuple[Tuple[str, float, str], ...] = ()  # key, limit (0 for the usual one) and user
+NEEDED = ("reports", "folder", "hooks_folder", "hooks")
+"""Options. Whatever else is wrong in the settings keeps no report from being sent."""
 
 
-def wanted_in(path: str) -> Wanted:
-    """What the settings say. Whatever else is wrong in them keeps no report from being sent.
-
-    :raises SenderProblem: when they can't be followed
-    """
-    try:
-        with open(path, "rb") as file:
-            found = os.fstat(file.fileno())
-            if not native.is_ours(found) or native.open_to(found, stat.S_IWGRP | stat.S_IWOTH):
-                raise DaemonError(f"{path} is not followed: others than {HOST.admin} may write it")
-            why = trust.objection(path) if os.name == "nt" else ""
-            if why:
-                raise DaemonError(f"{path} is not followed: {why}")
-            settings = json.loads(file.read().decode("utf-8"))
-        hooks = [
-            (key, float(given.get("limit") or 0), str(given.get("user") or ""))
-            for key, given in sorted((settings.get("hooks") or {}).items())
-        ]
-        return Wanted(
-            tuple(destinations_of(settings.get("reports"))),
-            str(settings.get("folder") or HOST.state),
-            str(settings.get("hooks_folder") or HOST.hooks_folder),
-            tuple(hooks),
-        )
-    except DestinationError as error:
-        raise DaemonError(f"{path}: {error}") from error
-    except OSError as error:
-        raise DaemonError(f"{path} can't be read: {error.strerror}") from error
-    except (ValueError, TypeError, AttributeError, RecursionError) as error:
-        raise DaemonError(f"{path} can't be understood ({one_line(error, 100)})") from error
-
-
-def finding(wanted: Wanted) -> Callable[[str], Tuple[List[NotifyHook], Dict[str, str]]]:
+def finding(configuration: Configuration) -> Callable[[str], HooksFound]:
     """Which hooks there are, as the watcher finds its own."""
-    from ..settings.hooks import NOTIFY as PHASE
-    from ..settings.hooks import Hooks
-
-    options = {key: {"limit": limit, "user": user} for key, limit, user in wanted.hooks}
-    hooks = Hooks(wanted.hooks_folder, options, LIMIT)
-
-    def find(kind: str) -> Tuple[List[NotifyHook], Dict[str, str]]:
-        found = hooks.found(PHASE, kind)
-        steps = [NotifyHook(step["key"], step["path"], step["timeout"], step["user"]) for step in found.steps]
-        return steps, found.refused
-
-    return find
+    hooks = Hooks(configuration.hooks_folder, configuration.hooks, LIMIT)
+    return lambda kind: hooks.found(NOTIFY, kind)
 
 
 def sending(
@@ -222,44 +178,36 @@ class ReportDaemon:
     def run(self) -> None:
         """Until it is stopped. Settings that change are followed; of those that can't be, the ones before.
 
-        :raises SenderProblem: when there is nothing to begin with
+        :raises SettingsError: when there is nothing to begin with
+        :raises DaemonError: likewise
         """
-        wanted = wanted_in(self._settings)
-        lock = _locked(os.path.join(wanted.folder, FOLDER))
+        settings = SettingsFile(self._settings, NEEDED)
+        folder = settings.current.folder  # another one needs another lock: a restart
+        lock = _locked(os.path.join(folder, FOLDER))
         try:
             while not self._stop.is_set():
-                wanted = self._send_by(wanted)
+                self._send_by(settings, folder)
         finally:
             os.close(lock)
 
-    def _send_by(self, wanted: Wanted) -> Wanted:
-        """Until it is stopped, or the settings are others, which are returned."""
-        spool = os.path.join(wanted.folder, FOLDER)
-        deliveries = self.deliveries(wanted)
+    def _send_by(self, settings: SettingsFile, folder: str) -> None:
+        """Until it is stopped, or the settings are others."""
+        configuration = settings.current._replace(folder=folder)
+        spool, wanted = os.path.join(folder, FOLDER), _needed(settings)
+        deliveries = self.deliveries(configuration)
         self._tidy(spool, [key for key, _delivery in deliveries])
         others = threading.Event()
         threads = [threading.Thread(target=self._deliver, args=(one, others), daemon=True) for _key, one in deliveries]
         for thread in threads:
             thread.start()
-        seen, refused = _state_of(self._settings), ""
         while not self._stop.wait(_POLL_EVERY):
-            state = _state_of(self._settings)
-            if state == seen:
-                continue
-            seen = state
-            try:
-                found = wanted_in(self._settings)
-            except DaemonError as error:
-                if str(error) != refused:
-                    refused = str(error)
-                    self._log(4, f"{refused}; the settings before are kept")
-                continue
-            if found._replace(folder=wanted.folder) != wanted:
-                wanted = found._replace(folder=wanted.folder)  # another folder needs another lock: a restart
+            before = settings.problem
+            if settings.refresh() and _needed(settings) != wanted:
                 break
+            if settings.problem not in ("", before):
+                self._log(4, f"{settings.problem} The settings before are kept.")
         others.set()
         self._wait_for(threads)
-        return wanted
 
     def _wait_for(self, threads: Sequence[threading.Thread]) -> None:
         """Two who send to one destination would send twice, and in any order. But who is to end waits for no receiver that hangs: what
@@ -285,19 +233,21 @@ class ReportDaemon:
                 if self._stop.wait(min(_POLL_EVERY, max(0.0, due - self._clock.now()))):
                     return
 
-    def deliveries(self, wanted: Wanted) -> List[Tuple[str, QueueConsumer]]:
+    def deliveries(self, configuration: Configuration) -> List[Tuple[str, QueueConsumer]]:
         from .post_transport import Way, post
 
-        spool = os.path.join(wanted.folder, FOLDER)
-        notify = os.path.join(spool, NOTIFY)
-        hooks = NotifyHooks(finding(wanted), notify, HOST.run_folder, self._clock, self._log)
-        found = [(NOTIFY, QueueConsumer(notify, "hooks", hooks.send, self._clock, self._log))]
-        for one in wanted.destinations:
+        spool = os.path.join(configuration.folder, FOLDER)
+        hooks = NotifyHooks(
+            finding(configuration), os.path.join(spool, NOTIFY), HOST.run_folder, self._clock, self._log
+        )
+        ways: List[Tuple[str, str, Callable[..., Outcome]]] = [(NOTIFY, "hooks", hooks.send)]
+        for one in configuration.reports:
             send = sending(one, self._environment, self._version, post, Way(one.proxy, one.ca_file))
-            found.append(
-                (one.key, QueueConsumer(os.path.join(spool, one.key), one.words, send, self._clock, self._log))
-            )
-        return found
+            ways.append((one.key, one.words, send))
+        return [
+            (key, QueueConsumer(os.path.join(spool, key), words, send, self._clock, self._log))
+            for key, words, send in ways
+        ]
 
     def _tidy(self, spool: str, keys: List[str]) -> None:
         """What waits for a destination that the settings no longer name is for nobody any more."""
@@ -308,18 +258,14 @@ class ReportDaemon:
                 self._log(6, f"{path} is removed: the settings name no such destination any more")
 
 
-def _state_of(path: str) -> Optional[Tuple[int, ...]]:
-    try:
-        found = os.stat(path)
-    except OSError:
-        return None
-    return found.st_mtime_ns, found.st_ctime_ns, found.st_ino, found.st_size
+def _needed(settings: SettingsFile) -> Tuple[Any, ...]:
+    return tuple(getattr(settings.current, name) for name in NEEDED if name != "folder")
 
 
 def _locked(spool: str) -> int:
     """Two who send at once would send twice, and in any order.
 
-    :raises SenderProblem: when somebody else does already
+    :raises DaemonError: when somebody else does already
     """
     try:
         files.make_folder(spool)

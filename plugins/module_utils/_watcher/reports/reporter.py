@@ -27,7 +27,7 @@ from ..settings.hooks import NOTIFY, Hooks
 from ..settings.options import Configuration
 from .report import Machine, Report, journal_fields, line_of, priority, report_of
 from .report_queue import ReportQueue
-from .systemd_transport import PREFIX, Log
+from .systemd_transport import Log
 
 HISTORY, OLDER_HISTORY = "history.jsonl", "history.1.jsonl"
 HISTORY_BYTES = 1024 * 1024  # bytes of both files
@@ -248,12 +248,7 @@ class Reporter:
                     self._hand_on(report)
 
     def _hand_on(self, report: Report) -> None:
-        words = {
-            name[len(PREFIX) :].lower(): text
-            for name, text in journal_fields(report).items()
-            if name.startswith(PREFIX)
-        }
-        self._log.say(report["message"], priority(report), **words)
+        self._log.say(report["message"], priority(report), **journal_fields(report))
         self._writer.put(report)
 
     def context(self, go: Go, facts: Facts) -> Report:

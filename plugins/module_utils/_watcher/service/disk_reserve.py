@@ -13,11 +13,13 @@ a person orders, whose command needs a few kB beside it.
 import contextlib
 import errno
 import os
-from typing import Any, Callable, ContextManager, Iterable, List, Optional
+from typing import Any, Callable
 
+from ..._clock import Clock
 from ..._machine import files
-from ..._machine.mark import Busy, Mark, NotWritten, Store
+from ..._machine.mark import Busy, Mark, NotWritten
 from ..._machine.platform import native
+from ..._machine.store import FolderStore
 
 SIZE = 1024 * 1024
 LEAST = 256 * 1024
@@ -89,69 +91,30 @@ class DiskReserve:
         return f"{self._folder} can't be written safely ({os.strerror(number)}): {advice}"
 
 
-class ReservedStore(Store):
-    """A store that gives the reserve, once, before it gives up to write a mark."""
+class ReservedStore(FolderStore):
+    """A store that gives the reserve, once, before it gives up to change a mark. None is made on the reserve: it is for an outage that is under
+    way.
+    """
 
-    def __init__(self, store: Store, reserve: DiskReserve) -> None:
-        self._store = store
+    def __init__(self, folder: str, clock: Clock, reserve: DiskReserve) -> None:
+        super().__init__(folder, clock)
         self._reserve = reserve
 
-    def __getattr__(self, name: str) -> Any:
-        """What a store has beside what every store has: its folder, its jobs."""
-        return getattr(self._store, name)
-
-    def alone(self) -> ContextManager[None]:
-        return self._store.alone()
-
-    def read(self) -> Optional[Mark]:
-        return self._store.read()
-
-    def unwritable(self) -> str:
-        return self._store.unwritable()
-
-    def disk(self) -> str:
-        return self._store.disk()
-
-    def create(self, mark: Mark) -> None:
-        """Nothing is started on the reserve: it is for an outage that is under way."""
-        self._store.create(mark)
-
     def replace(self, mark: Mark, run: str, number: int) -> None:
-        self._with_reserve(lambda: self._store.replace(mark, run, number))
+        self._with_reserve(super().replace, mark, run, number)
 
     def remove(self, run: str, number: int) -> None:
-        self._with_reserve(lambda: self._store.remove(run, number))
+        self._with_reserve(super().remove, run, number)
 
     def take_off(self) -> None:
-        self._with_reserve(self._store.take_off)
+        self._with_reserve(super().take_off)
 
-    def put_aside(self) -> str:
-        return self._store.put_aside()
-
-    def held(self, run: str, number: int) -> ContextManager[None]:
-        return self._store.held(run, number)
-
-    def confirmed_events(self) -> List[str]:
-        return self._store.confirmed_events()
-
-    def confirm_event(self, event: str, by: str, at: str) -> None:
-        self._store.confirm_event(event, by, at)
-
-    def withdraw_confirmation(self, event: str) -> None:
-        self._store.withdraw_confirmation(event)
-
-    def suppressed_events(self) -> List[str]:
-        return self._store.suppressed_events()
-
-    def suppress_events(self, events: Iterable[str], wall: float) -> None:
-        self._store.suppress_events(events, wall)
-
-    def _with_reserve(self, write: Callable[[], None]) -> None:
+    def _with_reserve(self, write: Callable[..., None], *arguments: Any) -> None:
         try:
-            write()
+            write(*arguments)
         except Busy:
             raise
         except NotWritten:
             if not self._reserve.give():
                 raise
-            write()
+            write(*arguments)

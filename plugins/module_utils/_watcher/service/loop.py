@@ -59,7 +59,7 @@ class Snapshots:
             steps=self._found.steps,
             going_down=parts.system.going_down or stopping,
             settled=parts.system.settled,
-            degraded=parts.degraded(),
+            degraded=parts.inside.degraded(),
             lacking=self._found.lacking,
             recovery_lacks=self._found.recovery_lacks,
             endpoint=parts.settings.current.endpoint,
@@ -86,7 +86,7 @@ class Snapshots:
         self.refresh_settings(anyway=True)
         self._found_at = None
         self._check_hooks()
-        return self.problems(self._parts.degraded())
+        return self.problems(self._parts.inside.degraded())
 
     def steps(self) -> Mapping[str, Sequence[Step]]:
         """Those of this machine by type of event."""
@@ -99,7 +99,7 @@ class Snapshots:
         unknown = "" if parts.metadata.identity else parts.metadata.unknown
         own = (parts.settings.problem, *self._found.problems, parts.metadata.poll_problem, unknown, degraded)
         written = (parts.published.problem, parts.flag.problem, parts.metrics.problem)
-        return [problem for problem in (*own, *written, parts.untold()) if problem]
+        return [problem for problem in (*own, *written, parts.inside.untold()) if problem]
 
     def _check_hooks(self) -> None:
         parts, now = self._parts, self._parts.clock.now()
@@ -108,7 +108,7 @@ class Snapshots:
         if self._found_at is not None and now - self._found_at < HOOKS_EVERY and document is self._document:
             return
         before = self._found.problems
-        self._found, self._found_at, self._document = parts.find(parts.settings.current), now, document
+        self._found, self._found_at, self._document = parts.inside.find(parts.settings.current), now, document
         self._settings = _with_limits(parts.settings.current.settings, self._found.steps)
         for problem in self._found.problems:
             if problem not in before:
@@ -137,7 +137,7 @@ class Loop:
         self._parts = parts
         self._snapshots = Snapshots(parts)
         self._commands = CommandHandler(parts, self._snapshots.check, self._snapshots.steps)
-        self._handling = parts.make_handling(parts.remembered.what)
+        self._handling = parts.inside.make_handling(parts.remembered.what)
         self._answer: Optional[Answer] = None
         self._stopping = self._hung_up = False
         self._crashes = 0
@@ -232,7 +232,7 @@ class Loop:
         parts, commands = self._parts, self._commands
         ordered = commands.recovery is not None
         take = commands.take_from() if ordered else ""
-        steps = with_context(steps_of(facts.steps, go.kinds), parts.context(go, facts))
+        steps = with_context(steps_of(facts.steps, go.kinds), parts.inside.context(go, facts))
         if go.to == PREPARED:
             parts.flag.lower()
         before = self._answer
@@ -262,7 +262,7 @@ class Loop:
         found = [act.what for act in acts if isinstance(act, Remember)]
         if says or found:
             what = found[0] if found else parts.remembered.what
-            parts.tell(says, facts.identity, lambda reports: self._remember(what, reports))
+            parts.inside.tell(says, facts.identity, lambda reports: self._remember(what, reports))
 
     def _remember(self, what: Dict[str, Any], reports: List[Dict[str, Any]]) -> None:
         try:
@@ -284,11 +284,11 @@ class Loop:
             what = f"{type(error).__name__}: {one_line(error)}"
             try:
                 words = f"A tick of the watcher failed, and it goes on with the next one ({what})."
-                parts.tell([Say("internal_error", words)], parts.metadata.identity, lambda reports: None)
+                parts.inside.tell([Say("internal_error", words)], parts.metadata.identity, lambda reports: None)
             except Exception as again:  # whoever listens may be what is broken
                 self._say_once(f"That could not be reported: {one_line(again)}", ERROR)
         if self._crashes % CRASHES == 0:
-            self._handling, self._answer = parts.make_handling(parts.remembered.what), None
+            self._handling, self._answer = parts.inside.make_handling(parts.remembered.what), None
 
     def _say_once(self, message: str, priority: int) -> None:
         if message not in self._said:

@@ -24,7 +24,7 @@ from ..settings.settings import SettingsError, SettingsFile
 from .loop import Loop
 from .state_files import AlreadyRunning, InstanceLock
 from .this_system import here
-from .wiring import Assembled, Inside, assemble, inside_of
+from .wiring import Components, Inside, assemble, inside_of
 
 # As sysexits.h has them. What has ended with the first one is not started again, on Windows neither what has with the last one
 BAD_SETTINGS, NO_STATE, ANOTHER_RUNS, NOT_TRUSTED = 78, 73, 75, 77
@@ -111,18 +111,18 @@ def run(
         lock.release()
 
 
-def _serve(assembled: Assembled, log: Log, notify: Notify, manager: Manager) -> int:
-    loop = Loop(assembled.parts)
-    manager.connect(loop, assembled.parts.system)
+def _serve(parts: Components, log: Log, notify: Notify, manager: Manager) -> int:
+    loop = Loop(parts)
+    manager.connect(loop, parts.system)
     try:
-        assembled.parts.orders.make()
+        parts.orders.make()
     except OSError as error:
         log.say(f"Orders can't be taken: {one_line(error)}", ERROR)
-    assembled.start()
+    parts.start()
     notify.ready()
-    log.say(f"The watcher of version {assembled.parts.about['version']} has started.", INFO)
+    log.say(f"The watcher of version {parts.about['version']} has started.", INFO)
     loop.run()
     notify.stopping()
-    assembled.stop()
+    parts.stop()
     log.say("The watcher ends.", INFO)
     return 0

@@ -16,7 +16,6 @@ from ..._machine.mark import Store
 from ..._machine.platform import native
 from ..._machine.program import Parts as ProgramParts
 from ..._machine.step_runner import StepRunner
-from ..._machine.store import FolderStore
 from ..._machine.system import Wake, WatchedSystem, moment_of
 from ..._steps.step_type import Step
 from ..engine.interface import Facts, Go, Identity, Say
@@ -38,47 +37,18 @@ from .this_system import here
 Tell = Callable[[Sequence[Say], Optional[Identity], Callable[[List[Report]], None]], None]
 
 
-class Components(NamedTuple):
-    """Beside the watcher's own files:
+class Inside(NamedTuple):
+    """What decides, does and reports: the insides of the watcher, which know nothing of its threads and files.
 
+    store: where the mark is
+    runner_of: what a step is begun with
     find: the steps by the configuration, hooks among them
     context: what a hook gets to know of the event that it runs for
     tell: hands on what happened, and before that all reports that are not written down to what keeps them
     degraded: why the state can't be written, "" when it can
     make_handling: out of what the one before wanted to be remembered
-    about: version, pid and the like, to be published
     untold: why what happened could not be written down, "" when it could
-    """
-
-    settings: SettingsFile
-    metadata: ImdsFacade
-    program: MachineProgram
-    system: WatchedSystem
-    clock: Clock
-    wake: Wake
-    log: Log
-    notify: Notify
-    published: StatusFile
-    flag: ServiceFlag
-    metrics: MetricsFile
-    orders: CommandQueue
-    hold: HoldFile
-    suppressed: SuppressedEvents
-    remembered: RememberedState
-    find: Callable[[Configuration], Found]
-    context: Callable[[Go, Facts], Mapping[str, Any]]
-    tell: Tell
-    degraded: Callable[[], str]
-    make_handling: Callable[[Dict[str, Any]], Any]
-    about: Dict[str, Any]
-    untold: Callable[[], str] = lambda: ""
-
-
-class Inside(NamedTuple):
-    """What decides, does and reports: the insides of the watcher, which know nothing of its threads and files.
-
-    See :class:`Components`; ``store`` is where the mark is, ``jobs`` what steps and hooks are begun with, ``take_up`` writes down what the
-    watcher before this one has not.
+    take_up: writes down what the watcher before this one has not
     """
 
     store: Store
@@ -94,12 +64,40 @@ class Inside(NamedTuple):
     take_up: Callable[[Sequence[Report]], None] = lambda reports: None
 
 
-class Assembled(NamedTuple):
-    """A whole watcher; ``start`` begins what runs beside the loop."""
+class Components(NamedTuple):
+    """A whole watcher: its insides, its own files, and what the loop works with.
 
-    parts: Components
-    start: Callable[[], None]
-    stop: Callable[[], None]
+    about: version, pid and the like, to be published
+    """
+
+    inside: Inside
+    settings: SettingsFile
+    metadata: ImdsFacade
+    program: MachineProgram
+    system: WatchedSystem
+    clock: Clock
+    wake: Wake
+    log: Log
+    notify: Notify
+    published: StatusFile
+    flag: ServiceFlag
+    metrics: MetricsFile
+    orders: CommandQueue
+    hold: HoldFile
+    suppressed: SuppressedEvents
+    remembered: RememberedState
+    about: Dict[str, Any]
+
+    def start(self) -> None:
+        """Begin what runs beside the loop."""
+        self.inside.take_up(self.remembered.reports)
+        self.system.start()
+        self.metadata.start()
+
+    def stop(self) -> None:
+        self.system.stop()
+        self.metadata.stop()
+        self.inside.stop()
 
 
 def assemble(
@@ -110,7 +108,7 @@ def assemble(
     notify: Notify,
     about: Dict[str, Any],
     run_folder: str,
-) -> Assembled:
+) -> Components:
     """Everything as it is on a machine.
 
     :arg about: version, pid and the like
@@ -146,7 +144,8 @@ def assemble(
         why_not,
         expects_events=any(program.mark()),
     )
-    parts = Components(
+    return Components(
+        inside=inside,
         settings=settings,
         metadata=metadata,
         program=program,
@@ -162,26 +161,8 @@ def assemble(
         hold=HoldFile(folder),
         suppressed=SuppressedEvents(folder),
         remembered=RememberedState(run_folder),
-        find=inside.find,
-        context=inside.context,
-        tell=inside.tell,
-        degraded=inside.degraded,
-        make_handling=inside.make_handling,
         about=about,
-        untold=inside.untold,
     )
-
-    def start() -> None:
-        inside.take_up(parts.remembered.reports)
-        system.start()
-        metadata.start()
-
-    def stop() -> None:
-        system.stop()
-        metadata.stop()
-        inside.stop()
-
-    return Assembled(parts, start, stop)
 
 
 def inside_of(configuration: Configuration, clock: Clock, log: Log, about: Mapping[str, Any]) -> Inside:
@@ -197,7 +178,8 @@ def inside_of(configuration: Configuration, clock: Clock, log: Log, about: Mappi
 
     system = here.this_system(os.environ)
     folder = configuration.folder
-    store, reserve = FolderStore(folder, clock), DiskReserve(folder)
+    reserve = DiskReserve(folder)
+    store = ReservedStore(folder, clock, reserve)
     # -S: it starts faster, and needs nothing but Python
     jobs = here.make_jobs(store.jobs, system.boot_id(), (sys.executable, "-I", "-S", about["program"]))
     runners = make_runners(jobs)
@@ -209,7 +191,7 @@ def inside_of(configuration: Configuration, clock: Clock, log: Log, about: Mappi
         return found_steps(now)
 
     return Inside(
-        store=ReservedStore(store, reserve),
+        store=store,
         runner_of=lambda step: runners.get(step["type"]),
         end_jobs=lambda: jobs.end_all(GRACE + AT_LAST + 0.5),
         find=find,

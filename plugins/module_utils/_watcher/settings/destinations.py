@@ -7,21 +7,15 @@ Private to this collection.
 """
 
 import hashlib
-from typing import Any, Dict, Iterable, List, NamedTuple, Optional
+from typing import Any, Dict, Iterable, NamedTuple, Tuple
 from urllib.parse import urlsplit
 
-from ..._text import did_you_mean, shown
 from ..host.host import Host
 from ..host.this_host import HOST
+from .refused import Refused, object_of, within
 
 NOTIFY = "notify"
 """The key of the hooks in notify.d, which are a destination like any other."""
-
-_KEYS = ("url", "secret_file", "proxy", "ca_file")
-
-
-class DestinationError(Exception):
-    """What is wrong with the reports of the settings, in a sentence."""
 
 
 class Destination(NamedTuple):
@@ -61,65 +55,54 @@ def bare(url: str) -> str:
     return f"{parts.scheme}://{host}{more}"
 
 
-def destinations_of(reports: Any, host: Host = HOST) -> List[Destination]:
-    """The destinations that settings name under ``reports``.
+def destinations_of(reports: Any, host: Host = HOST) -> Tuple[Destination, ...]:
+    """The destinations that settings name under ``reports``. Nothing of a URL is in what is said of it: see :attr:`Destination.words`.
 
     :arg host: the system that they are for
-    :raises DestinationError: naming the entry that is wrong
+    :raises Refused: when one can't be used
     """
-    if reports is None:
-        return []
     if not isinstance(reports, list):
-        raise DestinationError(f"reports must be a list, not {shown(reports)}.")
-    found: List[Destination] = []
-    for number, entry in enumerate(reports, 1):
-        try:
-            one = destination_of(entry, host)
-        except DestinationError as error:
-            raise DestinationError(f"reports, entry {number}: {error}.") from error
-        if one.key in [other.key for other in found]:
-            raise DestinationError(f"reports, entry {number}: its url stands further up already.")
-        found.append(one)
+        raise Refused("must be a list of dictionaries with url")
+    found = tuple(within(number, destination_of, entry, host) for number, entry in enumerate(reports))
+    for number, one in enumerate(found):
+        if one.key in [other.key for other in found[:number]]:
+            raise Refused("stands further up already", (number, "url"))
     return found
 
 
 def destination_of(entry: Any, host: Host = HOST) -> Destination:
     """One entry, checked.
 
-    :raises DestinationError: saying what is wrong, without a full stop, and without showing the URL
+    :raises Refused: when it can't be used
     """
     if not isinstance(entry, dict):
-        raise DestinationError(f"it must be a dictionary with url and secret_file, not {shown(entry)}")
-    for key, value in entry.items():
-        if key not in _KEYS:
-            raise DestinationError(
-                f"unknown key {shown(key)}{did_you_mean(key, _KEYS)}; the keys are {', '.join(_KEYS)}"
-            )
+        raise Refused("must be a dictionary with url")
+    given = object_of(entry, Destination._fields)
+    for key, value in given.items():
         if value is not None and not isinstance(value, str):
-            raise DestinationError(f"{key} must be a text")
-    _check_url(entry.get("url") or "", "url")
-    if entry.get("proxy"):
-        _check_url(entry["proxy"], "proxy")
-        if urlsplit(entry["proxy"]).scheme != "http":
-            raise DestinationError("proxy must begin with http://, also for a url of https")
+            raise Refused("must be a text", (key,))
+    within("url", _check_url, given.get("url") or "")
+    if given.get("proxy"):
+        within("proxy", _check_url, given["proxy"])
+        if urlsplit(given["proxy"]).scheme != "http":
+            raise Refused("must begin with http://, also for a url of https", ("proxy",))
     for key in ("secret_file", "ca_file"):
-        if entry.get(key) and not host.is_whole_path(entry[key]):
-            raise DestinationError(f"{key} must be the whole path of a file")
-    return Destination(*(entry.get(key) or "" for key in _KEYS))
+        if given.get(key) and not host.is_whole_path(given[key]):
+            raise Refused("must be the whole path of a file", (key,))
+    return Destination(**{key: value or "" for key, value in given.items()})
 
 
-def _check_url(url: str, key: str) -> None:
-    """Never shows the URL: see :attr:`Destination.words`."""
+def _check_url(url: str) -> None:
     problem = ""
     try:
         parts = urlsplit(url)
-        port: Optional[int] = parts.port
+        port = parts.port
     except ValueError:
         problem = "its host or port can't be read"
     else:
         if not url:
             problem = "it is missing"
-        elif any(char.isspace() or not char.isprintable() for char in url) or not _is_ascii(url):
+        elif any(char.isspace() or not char.isprintable() or ord(char) > 127 for char in url):
             problem = "it has blanks, control characters or letters beyond ASCII in it"
         elif parts.scheme not in ("http", "https"):
             problem = "it does not begin with http:// or https://"
@@ -128,8 +111,4 @@ def _check_url(url: str, key: str) -> None:
         elif parts.fragment:
             problem = "it has a fragment (#)"
     if problem:
-        raise DestinationError(f"{key} can't be used: {problem}")
-
-
-def _is_ascii(text: str) -> bool:
-    return all(ord(char) < 128 for char in text)
+        raise Refused(f"can't be used: {problem}")

@@ -8,21 +8,14 @@ Private to this collection.
 Its process reads no settings, as these hold passwords: its unit names all of this.
 """
 
-import math
-from typing import Any, Dict, List, Mapping, NamedTuple, Tuple
+from typing import Any, Callable, NamedTuple, Tuple
 
 from ..._text import shown
-from ..health.addresses import Address, AddressError, app_url, listen_address, network
+from ..health.addresses import AddressError, app_url, listen_address, network
+from .refused import Refused, list_of, number_of, object_of, within
 
-LEAST_SECONDS, MOST_SECONDS = 0.1, 30.0
-
-
-class HealthError(Exception):
-    """What is wrong, as a clause, and where: the names and positions that lead there within ``health``."""
-
-    def __init__(self, words: str, where: Tuple[Any, ...] = ()) -> None:
-        super().__init__(words)
-        self.where = where
+TIMEOUTS = (0.1, 30.0)
+"""Seconds, the least and the most."""
 
 
 class HealthSettings(NamedTuple):
@@ -40,73 +33,56 @@ class HealthSettings(NamedTuple):
         return bool(self.http or self.agent)
 
 
-def health_settings(given: Mapping[str, Any]) -> HealthSettings:
-    """The settings out of what stands under ``health``; other keys than those of them are no business of this.
+def health_settings(value: Any) -> HealthSettings:
+    """The settings out of what stands under ``health``.
 
-    :raises HealthError: when they can't be followed
+    :raises Refused: when they can't be followed
     """
-    found = HealthSettings(
-        http=_texts(given.get("http"), "http"),
-        agent=_texts(given.get("agent"), "agent"),
-        sources=_texts(given.get("sources"), "sources"),
-        metrics_sources=_texts(given.get("metrics_sources"), "metrics_sources"),
-        app=given.get("app") or "",
-        app_timeout=_seconds(given.get("app_timeout")),
-    )
+    given = {name: one for name, one in object_of(value, HealthSettings._fields).items() if one is not None}
+    for key, parse in _LISTS.items():
+        given[key] = within(key, _texts, given.get(key, []), parse)
+    if given.get("app"):
+        within("app", _checked, app_url, given["app"])
+    if "app_timeout" in given:
+        given["app_timeout"] = within("app_timeout", number_of, given["app_timeout"], "seconds", *TIMEOUTS)
+    found = HealthSettings(**dict(given, app=given.get("app") or ""))
     _check_addresses(found)
-    for key in ("sources", "metrics_sources"):
-        for number, source in enumerate(getattr(found, key)):
-            _checked(network, source, (key, number))
     if found.metrics_sources and found.agent and not found.http:
-        raise HealthError("names who gets metrics, and http no address where they are to be had", ("metrics_sources",))
-    if found.app:
-        url = _checked(app_url, found.app, ("app",))
-        if url.address.port in [listen_address(text).port for text in found.http]:
-            raise HealthError("is the port of the health endpoint itself", ("app",))
+        raise Refused("names who gets metrics, and http no address where they are to be had", ("metrics_sources",))
     if not found.is_wanted and found != HealthSettings():
-        raise HealthError("names no address: say in http, or in agent, where it listens")
+        raise Refused("names no address: say in http, or in agent, where it listens")
     return found
 
 
+_LISTS = {"http": listen_address, "agent": listen_address, "sources": network, "metrics_sources": network}
+
+
 def _check_addresses(found: HealthSettings) -> None:
-    kinds: Dict[int, str] = {}
+    """Those of both kinds, beside each other and beside who is answered there."""
+    of_http = [listen_address(text).port for text in found.http]
     for key in ("http", "agent"):
         for number, text in enumerate(getattr(found, key)):
-            where = (key, number)
-            address: Address = _checked(listen_address, text, where)
-            if kinds.setdefault(address.port, key) != key:
-                raise HealthError(
-                    f"has the port {address.port} of an address in http: give the agent-check one of its own", where
-                )
+            address = listen_address(text)
+            if key == "agent" and address.port in of_http:
+                words = f"has the port {address.port} of an address in http: give the agent-check one of its own"
+                raise Refused(words, (key, number))
             if not address.is_loopback and not (found.sources or (key == "http" and found.metrics_sources)):
-                raise HealthError(
-                    f"is {shown(text)}, where others can reach it, and sources names nobody who is answered there",
-                    where,
-                )
+                words = f"is {shown(text)}, where others can reach it, and sources names nobody who is answered there"
+                raise Refused(words, (key, number))
+    if found.app and app_url(found.app).address.port in of_http:
+        raise Refused("is the port of the health endpoint itself", ("app",))
 
 
-def _checked(parse: Any, text: Any, where: Tuple[Any, ...]) -> Any:
+def _texts(given: Any, parse: Callable[[str], Any]) -> Tuple[str, ...]:
+    for number, text in enumerate(list_of(given)):
+        if text in given[:number]:
+            raise Refused(f"is {shown(text)}, which stands further up already", (number,))
+        within(number, _checked, parse, text)
+    return tuple(given)
+
+
+def _checked(parse: Callable[[str], Any], text: Any) -> None:
     try:
-        return parse(text if isinstance(text, str) else "")
+        parse(text if isinstance(text, str) else "")
     except AddressError as error:
-        raise HealthError(f"is {shown(text)}, {error}", where) from error
-
-
-def _texts(given: Any, key: str) -> Tuple[str, ...]:
-    if not isinstance(given, (list, type(None))):
-        raise HealthError(f"must be a list, not {shown(given)}", (key,))
-    found: List[Any] = given or []
-    for number, text in enumerate(found):
-        if text in found[:number]:
-            raise HealthError(f"is {shown(text)}, which stands further up already", (key, number))
-    return tuple(found)
-
-
-def _seconds(given: Any) -> float:
-    if given is None:
-        return HealthSettings().app_timeout
-    is_number = isinstance(given, (int, float)) and not isinstance(given, bool) and math.isfinite(given)
-    if not is_number or not LEAST_SECONDS <= given <= MOST_SECONDS:
-        words = f"must be a number of seconds from {LEAST_SECONDS:g} to {MOST_SECONDS:g}, not {shown(given)}"
-        raise HealthError(words, ("app_timeout",))
-    return float(given)
+        raise Refused(f"is {shown(text)}, {error}") from error

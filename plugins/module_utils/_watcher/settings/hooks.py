@@ -18,6 +18,7 @@ from ..._steps.step_type import Step
 from ..._steps.types import CLOSING_HOOKS
 from ..._text import listed, one_line
 from .options import Configuration
+from .values import HookOptions
 
 NOTIFY = "notify"
 PHASES = tuple(hook_steps.PHASES)
@@ -48,7 +49,7 @@ class Hooks:
     """The hooks of a machine.
 
     :arg folder: the one that holds prepare.d, recover.d and notify.d
-    :arg options: what the configuration says of single ones, by their keys: ``limit`` and ``user``
+    :arg options: what the configuration says of single ones, by their keys
     :arg limit: seconds for those of which it does not say
     :arg unfit: why a file is not run, in a sentence, or ""
     """
@@ -56,7 +57,7 @@ class Hooks:
     def __init__(
         self,
         folder: str,
-        options: Mapping[str, Mapping[str, Any]],
+        options: Mapping[str, HookOptions],
         limit: float = HOOK_LIMIT,
         unfit: Callable[[str], str] = trust.unfit,
     ) -> None:
@@ -110,8 +111,8 @@ class Hooks:
         return Hook(key, key.split("/")[-1], os.path.join(self._folder, key))
 
     def _step(self, hook: Hook, phase: str, number: int = 0) -> Step:
-        given = self._options.get(hook.key) or {}
-        limit = float(given.get("limit") or self._limit)
+        given = self._options.get(hook.key, HookOptions())
+        limit = given.limit or self._limit
         words = f"run {one_line(hook.key)}"
         kind = hook_steps.PHASES[phase].kind or hook_steps.PREPARE  # a notify hook is one that is only done, too
         return {
@@ -122,7 +123,7 @@ class Hooks:
             "path": hook.path,
             "timeout": limit,
             "undo_timeout": limit,
-            "user": given.get("user") or "",
+            "user": given.user,
             "elsewhere": False,
             "does": "" if kind.closing else words,
             "undoes": words if kind.closing else "",
@@ -195,8 +196,7 @@ class Found(NamedTuple):
 
 def hooks_in(configuration: Configuration, hooks_of: Callable[..., Hooks] = Hooks) -> Hooks:
     """The hooks of the folder that the configuration names, with the options that it gives them."""
-    options = {key: {"limit": one.limit, "user": one.user} for key, one in configuration.hooks.items()}
-    return hooks_of(configuration.hooks_folder, options, configuration.hook_limit)
+    return hooks_of(configuration.hooks_folder, configuration.hooks, configuration.hook_limit)
 
 
 def found_steps(configuration: Configuration, hooks_of: Callable[..., Hooks] = Hooks) -> Found:

@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What the user wants of the watcher: its file, checked, and read again when it changes.
 
-The role writes the file, people correct it. So whatever is wrong is reported with the line it stands in, and with what would be right:
-JSON is read together with where in the text everything stands. Settings that can't be used leave those before them in force.
+The role writes the file, people correct it. So whatever is wrong is reported with the line it stands in, and with what would be right.
+Settings that can't be used leave those before them in force.
 
 Private to this collection.
 """
@@ -13,8 +13,7 @@ import json
 import os
 import re
 import stat
-from json import decoder
-from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Tuple
+from typing import Any, Collection, Dict, Iterator, List, Mapping, Optional, Tuple
 
 from ..._errors import ScheduledEventsError
 from ..._events.policy import DEFAULT_POLICY, parse_policy
@@ -25,100 +24,7 @@ from ..._text import one_line, shown
 from ..host.host import Host
 from ..host.this_host import HOST
 from .options import FORMAT, LEAST_INTERVAL, OPTIONS, RENAMED, Configuration, Settings
-from .values import Path, Refused, named, unknown_key
-
-_BLANK = re.compile(r"[ \t\n\r]*")
-_DECODER = json.JSONDecoder()
-_scanned = decoder.scanstring  # type: ignore[attr-defined]
-
-
-class NotJson(ValueError):
-    """It is no JSON; the message says why, with line and column."""
-
-
-class Place(NamedTuple):
-    """Both count from 1."""
-
-    line: int
-    column: int
-
-    def __str__(self) -> str:
-        return f"line {self.line}, column {self.column}"
-
-
-class JsonRead(NamedTuple):
-    """A text of JSON, read.
-
-    places: of each value; of those in an object, where the name stands
-    repeated: names that an object has more than once, which would hide all but the last
-    """
-
-    value: Any
-    places: Dict[Path, Place]
-    repeated: List[Path]
-
-
-def read_json(text: str) -> JsonRead:
-    """:raises NotJson: when it is none"""
-    try:
-        value = json.loads(text, parse_constant=_no_number)
-        walk = _Walk(text)
-        walk.value(0, ())
-    except RecursionError as error:
-        raise NotJson("it is nested too deeply") from error
-    except json.JSONDecodeError as error:
-        raise NotJson(f"{Place(error.lineno, error.colno)}: {error.msg}, at {_excerpt(text, error.pos)}") from error
-    except ValueError as error:
-        raise NotJson(one_line(error)) from error
-    return JsonRead(value, walk.places, walk.repeated)
-
-
-def _no_number(constant: str) -> None:
-    raise ValueError(f"{constant} is not a number")
-
-
-def _excerpt(text: str, at: int) -> str:
-    rest = one_line(text[at : at + 30])
-    return repr(rest) if rest else "the end"
-
-
-class _Walk:
-    """Goes through a text that is known to be JSON."""
-
-    def __init__(self, text: str) -> None:
-        self.places: Dict[Path, Place] = {}
-        self.repeated: List[Path] = []
-        self._text = text
-
-    def value(self, at: int, path: Path) -> int:
-        """Note what begins there; returns where it ends."""
-        at = self._start(at)
-        self.places.setdefault(path, self._place(at))
-        first = self._text[at]
-        if first not in "{[":
-            return _DECODER.raw_decode(self._text, at)[1]
-        end, position = "}" if first == "{" else "]", 0
-        at = self._start(at + 1)
-        while self._text[at] != end:
-            if self._text[at] == ",":
-                at = self._start(at + 1)
-            name: Any = position
-            if first == "{":
-                name, colon = _scanned(self._text, at + 1)
-                if path + (name,) in self.places:
-                    self.repeated.append(path + (name,))
-                self.places[path + (name,)] = self._place(at)
-                at = self._start(colon) + 1
-            at = self._start(self.value(at, path + (name,)))
-            position += 1
-        return at + 1
-
-    def _start(self, at: int) -> int:
-        found = _BLANK.match(self._text, at)
-        return found.end() if found else at
-
-    def _place(self, at: int) -> Place:
-        return Place(self._text.count("\n", 0, at) + 1, at - self._text.rfind("\n", 0, at))
+from .refused import Path, Refused, named, unknown_key
 
 
 class SettingsError(ScheduledEventsError):
@@ -127,21 +33,71 @@ class SettingsError(ScheduledEventsError):
     default_kind = "invalid"
 
 
-def parse_settings(text: str, where: str) -> Configuration:
+def read_json(text: str, where: str) -> Any:
+    """:raises SettingsError: when it is none, or an object has a name twice, which would hide all but the last"""
+    try:
+        return json.loads(text, parse_constant=_no_number, object_pairs_hook=_without_repeats)
+    except RecursionError as error:
+        raise SettingsError(f"{where}: this is no JSON: it is nested too deeply.") from error
+    except json.JSONDecodeError as error:
+        words = f"line {error.lineno}: {error.msg}, at {one_line(text[error.pos : error.pos + 30]) or 'the end'!r}"
+        raise SettingsError(f"{where}: this is no JSON: {words}.") from error
+    except _Twice as error:
+        name = str(error)
+        line = text.count("\n", 0, max(0, text.rfind(json.dumps(name)))) + 1
+        raise SettingsError(f"{where}, line {line}: {one_line(name)} is there twice: leave one of them out.") from error
+    except ValueError as error:
+        raise SettingsError(f"{where}: this is no JSON: {one_line(error)}.") from error
+
+
+class _Twice(Exception):
+    """A name that an object has more than once."""
+
+
+def _no_number(constant: str) -> None:
+    raise ValueError(f"{constant} is not a number")
+
+
+def _without_repeats(pairs: List[Tuple[str, Any]]) -> Dict[str, Any]:
+    names = [name for name, _value in pairs]
+    if len(set(names)) < len(names):
+        raise _Twice(next(name for number, name in enumerate(names) if name in names[:number]))
+    return dict(pairs)
+
+
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[][{},]|[^][{},:\s"]+')
+
+
+def line_of(text: str, path: Path) -> int:
+    """The line of a text of JSON in which a value begins; of one in an object, its name. Of one that is not there, that of what it would be in."""
+    lines: Dict[Path, int] = {(): 1}
+    here: List[Any] = []  # the way to the value that comes next; None where an object's name does
+    for found in _TOKEN.finditer(text):
+        token = found.group()
+        if token in ("}", "]"):
+            here.pop()
+        elif token == ",":
+            here[-1] = here[-1] + 1 if isinstance(here[-1], int) else None
+        else:
+            if here and here[-1] is None:
+                here[-1] = json.loads(token)
+            lines.setdefault(tuple(here), text.count("\n", 0, found.start()) + 1)
+            if token in ("{", "["):
+                here.append(None if token == "{" else 0)
+    return next(lines[path[:n]] for n in range(len(path), -1, -1) if path[:n] in lines)
+
+
+def parse_settings(text: str, where: str, needed: Collection[str] = ()) -> Configuration:
     """The configuration in a text.
 
     :arg where: the file, for people
-    :raises SettingsError: when it can't be followed
+    :arg needed: the options that matter; () for all
+    :raises SettingsError: when one of these can't be followed
     """
-    try:
-        read = read_json(text)
-    except NotJson as error:
-        raise SettingsError(f"{where}: this is no JSON: {error}.") from error
-    configuration, wrong = configured(read.value)
-    wrong = [Refused("is there twice: leave one of them out", path) for path in read.repeated] + wrong
+    configuration, wrong = configured(read_json(text, where))
     for one in wrong:
-        place = next(read.places[one.path[:n]] for n in range(len(one.path), -1, -1) if one.path[:n] in read.places)
-        raise SettingsError(f"{where}, {place}: {named(one.path)} {one.words}.")
+        if not needed or not one.path or one.path[0] in needed:
+            raise SettingsError(f"{where}, line {line_of(text, one.path)}: {named(one.path)} {one.words}.")
     return configuration
 
 
@@ -190,12 +146,14 @@ _MOST_BYTES = 4 * 1024 * 1024
 class SettingsFile:
     """One file.
 
+    :arg needed: see :func:`parse_settings`
     current: the last configuration that could be followed; problem: why the file as it is now can't be, "" when it can
     """
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, needed: Collection[str] = ()) -> None:
         """:raises SettingsError: when there is nothing to begin with"""
         self.path = path
+        self._needed = needed
         self.problem = ""
         self._seen = self._state()
         self.current: Configuration = self._read()
@@ -236,22 +194,18 @@ class SettingsFile:
         if len(content) > _MOST_BYTES:
             raise SettingsError(f"{self.path} has more than {_MOST_BYTES} bytes: this is no file of role watcher.")
         try:
-            return parse_settings(content.decode("utf-8"), self.path)
+            return parse_settings(content.decode("utf-8"), self.path, self._needed)
         except UnicodeDecodeError as error:
             raise SettingsError(f"{self.path} is no text in UTF-8: byte {error.start + 1} can't be read.") from error
 
 
 def place_of(path: str, where: Path) -> str:
-    """The file, and the line in it of a value that it has: ``/etc/azure-maintenance/watcher.json, line 4, column 5``
-
-    :arg where: the names and positions that lead to the value from the outside in
-    """
+    """The file, and the line in it of a value that it has: ``/etc/azure-maintenance/watcher.json, line 4``"""
     try:
         with open(path, encoding="utf-8") as file:
-            places = read_json(file.read(_MOST_BYTES)).places
+            return f"{path}, line {line_of(file.read(_MOST_BYTES), where)}"
     except (OSError, ValueError):
         return path
-    return f"{path}, {places[where]}" if where in places else path
 
 
 def _distrust(path: str, descriptor: int) -> str:

@@ -5,13 +5,12 @@
 
 Private to this collection.
 
-A check is given the system that the settings are for: the role checks those of a Windows machine on Linux. It raises :class:`Refused`
-with a clause that follows the option's name (``must be true or false, not 'yes'``), and with the way to the part that is wrong.
+A check is given the system that the settings are for: the role checks those of a Windows machine on Linux. It raises
+:class:`.Refused`.
 """
 
-import math
 import re
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, NamedTuple, Optional, Tuple
 
 from ..._errors import ScheduledEventsError
 from ..._events.policy import PolicyError, parse_policy
@@ -22,11 +21,9 @@ from ..._steps.step_type import Step
 from ..._steps.types import types_of_machine
 from ..._text import did_you_mean, one_line, shown
 from ..host.host import Host
-from .destinations import Destination, DestinationError, destinations_of
-from .health import HealthError, HealthSettings, health_settings
-
-Path = Tuple[Any, ...]
-"""The names and positions that lead to a value from the outside in; () for the whole."""
+from .destinations import destinations_of
+from .health import health_settings
+from .refused import Refused, list_of, number_of, object_of, within
 
 MOST_SECONDS = 86400.0
 MOST_BYTES = 2.0**40
@@ -39,32 +36,19 @@ LONGEST_NAME = 200
 _PHASES = tuple(f"{phase}.d" for phase in PHASES)
 _LABEL = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,59}")
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
-_ENTRY = re.compile(r"entry (\d+)")
 _RULE = re.compile(r"Rule (\d+) of the policy")
 _STEP: Dict[str, Any] = {"key": str, "type": str, "name": str, "does": str, "undoes": str, "timeout": (int, float)}
-
-
-class Refused(Exception):
-    """A value that can't be used: why, as a clause; and where in the value, () for the whole of it."""
-
-    def __init__(self, words: str, path: Path = ()) -> None:
-        super().__init__(words)
-        self.words = words
-        self.path = path
 
 
 class Kind(NamedTuple):
     """What an option takes.
 
-    check: returns the value as the program has it, or raises :class:`Refused`
-    type: in Ansible's words, as is elements
-    choices: all values that there are; () where they can't be listed
+    check: returns the value as the program has it, or raises :class:`.Refused`
+    type: in Ansible's words
     """
 
     check: Callable[[Any, Host], Any]
     type: str
-    elements: str = ""
-    choices: Tuple[str, ...] = ()
 
 
 class HookOptions(NamedTuple):
@@ -74,25 +58,12 @@ class HookOptions(NamedTuple):
     user: str = ""  # as whom it runs; "" for root
 
 
-def number_of(unit: str, least: float, most: float) -> Kind:
-    """A number with a unit, from the least to the most."""
-    whole = unit == "bytes"
-
-    def check(value: Any, host: Host) -> Any:
-        is_number = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
-        if not is_number or not least <= value <= most:
-            raise Refused(f"must be a number of {unit} from {least:g} to {most:.15g}, not {shown(value)}")
-        return int(value) if whole else float(value)
-
-    return Kind(check, "int" if whole else "float")
-
-
 def seconds(least: float, most: float = MOST_SECONDS) -> Kind:
-    return number_of("seconds", least, most)
+    return Kind(lambda value, host: number_of(value, "seconds", least, most), "float")
 
 
 def size(least: float) -> Kind:
-    return number_of("bytes", least, MOST_BYTES)
+    return Kind(lambda value, host: int(number_of(value, "bytes", least, MOST_BYTES)), "int")
 
 
 def one_of(*choices: str) -> Kind:
@@ -101,7 +72,7 @@ def one_of(*choices: str) -> Kind:
             raise Refused(f"must be one of {', '.join(choices)}, not {shown(value)}{did_you_mean(value, choices)}")
         return str(value)
 
-    return Kind(check, "str", choices=choices)
+    return Kind(check, "str")
 
 
 def _text(value: Any, host: Host) -> str:
@@ -138,31 +109,22 @@ def _policy(value: Any, host: Host) -> Any:
 
 def _hooks(value: Any, host: Host) -> Dict[str, HookOptions]:
     found = {}
-    for name, options in _object(value).items():
+    for name, options in object_of(value).items():
         folder = name.split("/")[0]
         if folder not in _PHASES:
             known = ", ".join(_PHASES)
             raise Refused(f"is of no phase{did_you_mean(folder, _PHASES)}: names begin with {known}", (name,))
-        found[name] = _within(name, _hook, options, host)
+        found[name] = within(name, _hook, options, host)
     return found
 
 
 def _hook(value: Any, host: Host) -> HookOptions:
-    given = _object(value, HookOptions._fields)
+    given = object_of(value, HookOptions._fields)
     limit, user = given.get("limit"), given.get("user")
     return HookOptions(
-        None if limit is None else _within("limit", seconds(1.0).check, limit, host),
-        _within("user", _text, user, host) if user else "",
+        None if limit is None else within("limit", number_of, limit, "seconds", 1.0, MOST_SECONDS),
+        within("user", _text, user, host) if user else "",
     )
-
-
-def _reports(value: Any, host: Host) -> Tuple[Destination, ...]:
-    try:
-        return tuple(destinations_of(value, host))
-    except DestinationError as error:
-        entry = _ENTRY.search(str(error))
-        path = (int(entry.group(1)) - 1,) if entry else ()
-        raise Refused(f"can't be followed: {str(error).rstrip('.')}", path) from error
 
 
 def refused_name(name: str) -> str:
@@ -176,14 +138,14 @@ def refused_name(name: str) -> str:
 
 
 def _labels(value: Any, host: Host) -> Dict[str, str]:
-    given = _object(value)
+    given = object_of(value)
     if len(given) > MOST_LABELS:
         raise Refused(f"are {len(given)}, and there may be {MOST_LABELS} at most")
     for name, label in given.items():
         if not _LABEL.fullmatch(name):
             words = "is no name of a label: it needs letters, digits and underscores, no digit first, at most 60"
             raise Refused(words, (name,))
-        _within(name, _text, label, host)
+        within(name, _text, label, host)
         if name in NAMES_OF_MACHINES:
             if refused_name(label):
                 raise Refused(refused_name(label), (name,))
@@ -192,21 +154,11 @@ def _labels(value: Any, host: Host) -> Dict[str, str]:
     return given
 
 
-def _health(value: Any, host: Host) -> HealthSettings:
-    given = _object(value, HealthSettings._fields)
-    try:
-        return health_settings(given)
-    except HealthError as error:
-        raise Refused(str(error), error.where) from error
-
-
 def _steps(value: Any, host: Host) -> Tuple[Step, ...]:
     """Filter drain_steps has checked them; here it is checked that they come from it, and that the machine can do them alone."""
-    if not isinstance(value, list):
-        raise Refused(f"must be a list, not {shown(value)}")
     alone = types_of_machine("windows" if host.has_drives else "linux")
     keys = set()
-    for number, step in enumerate(value):
+    for number, step in enumerate(list_of(value)):
         if not isinstance(step, dict) or any(not isinstance(step.get(key), kind) for key, kind in _STEP.items()):
             raise Refused("is no step as filter drain_steps returns it: let role watcher write this file", (number,))
         if step["type"] not in alone or step.get("elsewhere"):
@@ -221,44 +173,13 @@ def _steps(value: Any, host: Host) -> Tuple[Step, ...]:
     return tuple(value)
 
 
-def _object(value: Any, names: Optional[Sequence[str]] = None) -> Dict[str, Any]:
-    if not isinstance(value, dict):
-        raise Refused(f"must be an object, such as {{}}, not {shown(value)}")
-    for name in value:
-        if names is not None and name not in names:
-            raise unknown_key(name, names)
-    return dict(value)
-
-
-def unknown_key(name: Any, names: Sequence[str]) -> Refused:
-    """What is said of a key that an object does not take."""
-    known = ", ".join(sorted(names))
-    return Refused(f"is no key that is known here{did_you_mean(name, names)}: there are {known}", (name,))
-
-
-def _within(name: Any, check: Callable[[Any, Host], Any], value: Any, host: Host) -> Any:
-    """The value, checked; what is wrong is said of its name."""
-    try:
-        return check(value, host)
-    except Refused as error:
-        raise Refused(error.words, (name, *error.path)) from error
-
-
-def named(path: Path) -> str:
-    """``reports[1].url``: positions count from 1, as people do."""
-    words: List[str] = []
-    for part in path:
-        words.append(f"[{part + 1}]" if isinstance(part, int) else f".{one_line(part, 80) or shown(part)}")
-    return "".join(words).lstrip(".") or "the whole file"
-
-
-VERSION = one_of(*VERSIONS)._replace(choices=())
+VERSION = one_of(*VERSIONS)
 TEXT = Kind(_text, "str")
 FOLDER = Kind(_absolute, "str")
 ENDPOINT = Kind(_endpoint, "str")
-POLICY = Kind(_policy, "list", "dict")
-HOOKS = Kind(_hooks, "list", "dict")
-REPORTS = Kind(_reports, "list", "dict")
+POLICY = Kind(_policy, "list")
+HOOKS = Kind(_hooks, "list")
+REPORTS = Kind(destinations_of, "list")
 LABELS = Kind(_labels, "dict")
-HEALTH = Kind(_health, "dict")
-STEPS = Kind(_steps, "list", "dict")
+HEALTH = Kind(lambda value, host: health_settings(value), "dict")
+STEPS = Kind(_steps, "list")

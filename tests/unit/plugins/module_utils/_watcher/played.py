@@ -115,7 +115,7 @@ class Played(Watched):
             metadata=self.metadata,
             published=StatusFile(str(self.state), self.clock),
             metrics=MetricsFile(str(folder / "run"), str(self.state), "0.0.1", self.clock),
-            tell=self._tell,
+            inside=self.parts.inside._replace(tell=self._tell),
         )
         self.parts.orders.make()
         self.loop = Loop(self.parts)

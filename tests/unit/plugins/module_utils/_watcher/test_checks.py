@@ -167,9 +167,9 @@ def test_the_clock(date, state, words):
 
 
 def test_proxies():
-    (found,) = check_imds.proxies({"HTTP_PROXY": "http://me:pw@p", "https_proxy": "", "PATH": "x"}, "this shell")
+    found = check_imds.proxies({"HTTP_PROXY": "http://me:pw@p", "https_proxy": "", "PATH": "x"}, "this shell")
     assert found == Finding(OK, "proxy", "HTTP_PROXY in the environment of this shell; the watcher uses no proxy")
-    assert check_imds.proxies({}, "x")[0].words == "no proxy in the environment of x"
+    assert check_imds.proxies({}, "x").words == "no proxy in the environment of x"
 
 
 def test_proxies_of_the_service():
@@ -177,7 +177,7 @@ def test_proxies_of_the_service():
     assert check_system.environment(asks) == {"X": "1", "https_proxy": "http://p q"}
     assert (
         "https_proxy in the environment of the service"
-        in check_imds.proxies(check_system.environment(asks), "the service")[0].words
+        in check_imds.proxies(check_system.environment(asks), "the service").words
     )
     for said in (Said(0, '"'), Said(1, "X=1"), Said(0, "")):
         assert check_system.environment(says(("systemctl show", said))) == {}

@@ -24,7 +24,6 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watche
     cluster,
     proxy,
     scripts,
-    winhttp_proxy,
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.host.windows_host import (
     WINDOWS,
@@ -91,7 +90,7 @@ def test_a_machine_without_a_cluster_is_asked_nothing():
 
 @pytest.mark.parametrize("number", [0, 1])
 def test_a_cluster_that_leaves_events_to_the_watcher(number):
-    found, machine = of_cluster(f"azure-maintenance:{number} 60\r\n")
+    found, machine = of_cluster(f"azure-maintenance:{number}\r\n")
     assert only(found).state == OK and f"DetectManagedEvents is {number}" in only(found).words
     assert machine.commands[0][0].endswith("powershell.exe") and "Get-Cluster" in machine.commands[0][-1]
 
@@ -100,26 +99,36 @@ def test_a_cluster_that_leaves_events_to_the_watcher(number):
     ("number", "has_step", "state", "words"),
     [
         (2, True, WARN, "moves no role to a node with a scheduled event (DetectManagedEvents is 2)"),
-        (3, True, FAIL, "pauses and drains a node with a scheduled event, 60 s before it (DetectManagedEvents is 3)"),
-        (3, False, WARN, "pauses and drains a node with a scheduled event, 60 s before it"),
+        (
+            3,
+            True,
+            FAIL,
+            "pauses and drains a node with a scheduled event (DetectManagedEvents is 3), beside the watcher",
+        ),
+        (
+            3,
+            False,
+            WARN,
+            "pauses and drains a node with a scheduled event (DetectManagedEvents is 3), beside the watcher",
+        ),
         (
             4,
             True,
             FAIL,
-            "and moves its roles back, 60 s before it (DetectManagedEvents is 4), beside the watcher and its step",
+            "and moves its roles back (DetectManagedEvents is 4), beside the watcher and its step",
         ),
-        (9, True, WARN, "its DetectManagedEvents is 9, which this version does not know"),
+        (9, True, WARN, "may drain nodes in a way that this version does not know (DetectManagedEvents is 9)"),
     ],
 )
 def test_a_cluster_that_drains_by_itself_is_a_second_owner(number, has_step, state, words):
-    found = only(of_cluster(f"WARNING: something\nazure-maintenance:{number} 60\n", has_step=has_step)[0])
+    found = only(of_cluster(f"WARNING: something\nazure-maintenance:{number}\n", has_step=has_step)[0])
     assert (found.state, found.what) == (state, "cluster") and words in found.words
     assert "(Get-Cluster).DetectManagedEvents = 1" in found.advice
 
 
 def test_a_cluster_of_an_older_windows_has_no_such_property():
-    found = only(of_cluster("azure-maintenance: \r\n")[0])
-    assert found.state == OK and "has no DetectManagedEvents" in found.words
+    found = only(of_cluster("azure-maintenance:\r\n")[0])
+    assert found.state == OK and "DetectManagedEvents is not there" in found.words
 
 
 @pytest.mark.parametrize(
@@ -150,15 +159,15 @@ def test_a_cluster_whose_service_does_not_run():
 @pytest.mark.parametrize(
     ("enabled", "policy", "state", "words"),
     [
-        (1, "AllSigned", WARN, "only signed PowerShell scripts run (AllSigned)"),
-        (1, "Restricted", FAIL, "lets no PowerShell script run"),
-        (0, None, FAIL, "lets no PowerShell script run"),
-        (0, "Unrestricted", FAIL, "lets no PowerShell script run"),
+        (1, "AllSigned", WARN, "which PowerShell scripts run (AllSigned)"),
+        (1, "Restricted", FAIL, "which PowerShell scripts run (Restricted)"),
+        (0, None, FAIL, "run (Restricted)"),
+        (0, "Unrestricted", FAIL, "run (Restricted)"),
         (1, "RemoteSigned", OK, "the policy RemoteSigned lets hooks in PowerShell run"),
         (1, "Unrestricted", OK, "the policy Unrestricted lets"),
         (None, "Bypass", OK, "the policy Bypass lets"),
-        (1, None, WARN, "it is not known which (it names none)"),
-        ("x", 7, WARN, "it is not known which (7)"),
+        (1, None, WARN, "run (none named)"),
+        ("x", 7, WARN, "run (7)"),
     ],
 )
 def test_a_policy_for_scripts(enabled, policy, state, words):
@@ -186,31 +195,29 @@ DIRECT = bytes.fromhex("1800000000000000010000000000000000000000")  # as Microso
 PROXY = blob(3, b"proxy.example.com:8080", b"localhost;*.example.com")
 
 
-@pytest.mark.parametrize("value", [None, DIRECT, blob(1, b"left.over:1", b"")])
+@pytest.mark.parametrize("value", [None, b"", DIRECT, DIRECT[:11], blob(1, b"left.over:1", b"")])
 def test_no_proxy(value):
     found = only(proxy(Machine(registry={"WinHttpSettings": value}).read))
     assert (found.state, found.words) == (OK, "WinHTTP has no proxy")
 
 
-def test_a_proxy_that_leads_the_metadata_service_astray():
-    assert winhttp_proxy(PROXY) == ("proxy.example.com:8080", "localhost;*.example.com")
-    found = only(proxy(Machine(registry={"WinHttpSettings": PROXY}).read))
-    assert found.state == WARN and "proxy.example.com:8080; the watcher uses no proxy" in found.words
-    assert 'bypass-list="localhost;*.example.com;169.254.169.254;168.63.129.16"' in found.advice
+def of_proxy(value):
+    return only(proxy(Machine(registry={"WinHttpSettings": value}).read))
 
 
-@pytest.mark.parametrize("bypass", [b"169.254.169.254", b"<local>;169.254.*", b"localhost 169.254.169.254"])
-def test_a_proxy_that_the_metadata_service_is_kept_off_from(bypass):
-    found = only(proxy(Machine(registry={"WinHttpSettings": blob(3, b"p:1", bypass)}).read))
-    assert (found.state, found.words) == (OK, "WinHTTP's proxy is p:1; the watcher uses no proxy")
+@pytest.mark.parametrize("value", [PROXY, PROXY[:14], blob(3), "text", 7])
+def test_a_proxy_that_leads_the_metadata_service_astray(value):
+    found = of_proxy(value)
+    assert found.state == WARN and "ask 169.254.169.254 through it, which Azure refuses" in found.words
+    assert "169.254.169.254 and 168.63.129.16 in its bypass-list" in found.advice
 
 
 @pytest.mark.parametrize(
-    "value", ["text", 7, b"", DIRECT[:11], PROXY[:14], PROXY[:-3], blob(3), blob(3, b"p:1"), blob(3)[:12] + b"\xff" * 4]
+    "bypass", [b"169.254.169.254", b"<local>;169.254.*", b"a;169.254.169.*", b"localhost 169.254.169.254"]
 )
-def test_settings_of_winhttp_that_can_not_be_read(value):
-    found = only(proxy(Machine(registry={"WinHttpSettings": value}).read))
-    assert found.state == WARN and "can't be read" in found.words and found.advice.endswith("netsh winhttp show proxy")
+def test_a_proxy_that_the_metadata_service_is_kept_off_from(bypass):
+    found = of_proxy(blob(3, b"p:1", bypass))
+    assert (found.state, found.words) == (OK, "WinHTTP has a proxy; the watcher uses none")
 
 
 # --- the clock ---

@@ -17,6 +17,7 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._clock 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.client import Client
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine import files
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.mark import first_mark
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.platform import native
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.commands import (
     cli,
     command_client,
@@ -60,7 +61,7 @@ class Machine:
     def state(self, **published):
         """A watcher that runs: this process, as far as anybody can tell."""
         self.folder.mkdir(mode=0o700, exist_ok=True)
-        about = dict(version="0.2.0", pid=os.getpid(), program=_a_word_of_this_process(), since="2026-01-01T00:00:00Z")
+        about = dict(version="0.2.0", pid=os.getpid(), start=native.start_of(os.getpid()), since="2026-01-01T00:00:00Z")
         about.update(mode="manage", approve="own", name="web1", looking=True, looked_at=iso_utc(time.time()), shown=[])
         about.update(problems=[], orders=[])
         StatusFile(str(self.folder), Clock()).publish(dict(about, **published))
@@ -90,11 +91,6 @@ class Machine:
 def an_event(event_id, **more):
     about = {"id": event_id, "type": "Reboot", "status": "Scheduled", "resources": ["web1"]}
     return dict(about, **{"not_before": "2026-01-01T00:15:00Z", "waits": "", **more})
-
-
-def _a_word_of_this_process():
-    with open("/proc/self/cmdline", "rb") as file:
-        return file.read().split(b"\0")[0].decode("ascii")
 
 
 @pytest.fixture
@@ -358,16 +354,16 @@ def test_not_root_is_said(machine, monkeypatch):
 
 
 def test_another_process_with_its_number_is_not_the_watcher():
-    word = _a_word_of_this_process()
-    assert lives({"pid": os.getpid(), "program": word})
-    assert not lives({"pid": os.getpid(), "program": word + "x"})
+    start = native.start_of(os.getpid())
+    assert lives({"pid": os.getpid(), "start": start})
     for other in (
         None,
         {},
-        {"pid": True, "program": word},
-        {"pid": "1", "program": word},
-        {"pid": 1},
-        {"pid": 2**40, "program": "x"},
+        {"pid": os.getpid(), "start": start + 1},
+        {"pid": os.getpid()},
+        {"pid": True, "start": start},
+        {"pid": "1", "start": start},
+        {"pid": 2**40, "start": None},
     ):
         assert not lives(other)
 
@@ -579,7 +575,7 @@ def test_settings_that_are_fine(machine):
 @pytest.mark.parametrize(
     "more, words",
     [
-        ({"mode": "manag"}, "line 1, column"),
+        ({"mode": "manag"}, "line 1: "),
         ({"mode": "manag"}, "did you mean 'manage'?"),
         (
             {"reports": [{"url": URL, "secret_file": "/nowhere/secret"}]},
@@ -623,13 +619,13 @@ def test_the_line_to_correct_is_named(hooks, monkeypatch, more, line, words):
         monkeypatch.setattr(Client, "machine_text", lambda self, leaf, within: answers[leaf])
     assert hooks.call("check-config") == WRONG
     said = " ".join(hooks.err.split())
-    assert f"line {numbers[-1]}, column" in said and words in said
+    assert f"line {numbers[-1]}: " in said and words in said
 
 
 def test_the_metadata_service_is_asked_unless_that_is_not_wanted(machine):
     machine.set(endpoint="http://127.0.0.1:9")
     assert machine.call("check-config") == WRONG
-    assert machine.err.startswith("FAIL  endpoint") and "line 1, column" in " ".join(machine.err.split())
+    assert machine.err.startswith("FAIL  endpoint") and "line 1: " in " ".join(machine.err.split())
     assert machine.call("check-config", "--offline") == FINE
 
 

@@ -8,9 +8,9 @@ import pytest
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.host.linux_host import LINUX
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.destinations import (
     Destination,
-    DestinationError,
     destinations_of,
 )
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.refused import Refused
 
 SECRET = "https://user:pa55@hooks.example.com:8443/services/T0KEN?sig=T0KEN"
 
@@ -23,11 +23,11 @@ def test_what_settings_say():
         ],
         LINUX,
     )
-    assert found == [
+    assert found == (
         Destination("https://eda.example.com/endpoint", "/etc/azure-maintenance/secrets/eda"),
         Destination(SECRET, "", "http://proxy:3128", "/etc/ca.pem"),
-    ]
-    assert destinations_of([]) == destinations_of(None) == []
+    )
+    assert destinations_of([]) == ()
 
 
 def test_a_url_is_shown_without_its_secrets():
@@ -41,13 +41,13 @@ def test_a_url_is_shown_without_its_secrets():
 @pytest.mark.parametrize(
     "reports, words",
     [
-        ({}, "reports must be a list"),
-        (["https://x"], "reports, entry 1: it must be a dictionary with url and secret_file"),
-        ([{"url": "https://x", "secretfile": "/x"}], r"unknown key 'secretfile' \(did you mean 'secret_file'\?\)"),
-        ([{"url": 7}], "entry 1: url must be a text"),
-        ([{"url": "https://x"}, {"url": "https://x"}], "entry 2: its url stands further up already"),
-        ([{"url": ""}], "entry 1: url can't be used: it is missing"),
-        ([{}], "entry 1: url can't be used: it is missing"),
+        ({}, "must be a list"),
+        (["https://x"], r"^\[1\] must be a dictionary with url$"),
+        ([{"url": "https://x", "secretfile": "/x"}], r"\[1\].secretfile is no key .* \(did you mean 'secret_file'\?\)"),
+        ([{"url": 7}], r"\[1\].url must be a text"),
+        ([{"url": "https://x"}, {"url": "https://x"}], r"\[2\].url stands further up already"),
+        ([{"url": ""}], r"\[1\].url can't be used: it is missing"),
+        ([{}], r"\[1\].url can't be used: it is missing"),
         ([{"url": "ftp://x"}], "does not begin with http:// or https://"),
         ([{"url": "https://"}], "it names no host"),
         ([{"url": "https://x:0/"}], "0 is no port"),
@@ -55,19 +55,19 @@ def test_a_url_is_shown_without_its_secrets():
         ([{"url": "https://x/a b"}], "blanks"),
         ([{"url": "https://x/\xe4"}], "beyond ASCII"),
         ([{"url": "https://x/#a"}], "fragment"),
-        ([{"url": "https://x", "proxy": "proxy:3128"}], "entry 1: proxy can't be used"),
+        ([{"url": "https://x", "proxy": "proxy:3128"}], r"\[1\].proxy can't be used"),
         ([{"url": "https://x", "proxy": "https://proxy:3128"}], "proxy must begin with http://"),
         ([{"url": "https://x", "secret_file": "eda"}], "secret_file must be the whole path of a file"),
         ([{"url": "https://x", "ca_file": "eda"}], "ca_file must be the whole path"),
     ],
 )
 def test_what_is_wrong_is_named(reports, words):
-    with pytest.raises(DestinationError, match=words):
+    with pytest.raises(Refused, match=words):
         destinations_of(reports)
 
 
 @pytest.mark.parametrize("url", [SECRET + " ", SECRET + "#x", SECRET.replace("https", "ftp")])
 def test_a_url_that_is_refused_is_not_shown(url):
-    with pytest.raises(DestinationError) as caught:
+    with pytest.raises(Refused) as caught:
         destinations_of([{"url": url}])
     assert "T0KEN" not in str(caught.value) and "pa55" not in str(caught.value)

@@ -16,6 +16,7 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watche
     Hooks,
     with_context,
 )
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.values import HookOptions
 
 
 @pytest.fixture
@@ -36,7 +37,7 @@ def keys(found):
 
 
 def hooks(folder, wishes=None, **options):
-    return Hooks(str(folder), wishes or {}, **options)
+    return Hooks(str(folder), {key: HookOptions(**one) for key, one in (wishes or {}).items()}, **options)
 
 
 def test_they_run_in_name_order_those_of_the_events_type_among_them(folder):

@@ -95,7 +95,8 @@ def test_a_mark_that_can_not_be_read(played):
 
 def test_hooks_are_looked_at_for_each_document_and_now_and_then(played):
     found = []
-    parts = played.parts._replace(find=lambda configuration: found.append(1) or Found({"": (hook(),)}))
+    find = lambda configuration: found.append(1) or Found({"": (hook(),)})  # noqa: E731
+    parts = played.parts._replace(inside=played.parts.inside._replace(find=find))
     played.loop = type(played.loop)(parts)
     for _each in range(3):
         played.tick()
@@ -269,7 +270,7 @@ def test_nor_one_in_which_it_can_not_even_be_told(played):
     def fails(says, identity, keep):
         raise OSError("the disk is full")
 
-    played.loop = type(played.loop)(played.parts._replace(tell=fails))
+    played.loop = type(played.loop)(played.parts._replace(inside=played.parts.inside._replace(tell=fails)))
     played.tick(ValueError("what"))
     assert played.log.has("could not be reported: the disk is full")
 

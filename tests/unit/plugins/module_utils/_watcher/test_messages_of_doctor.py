@@ -58,7 +58,7 @@ def test_what_it_says_of_programs_that_it_asks(words, code, tmp_path):
         *check_system.fapolicyd(ask, files),
     ]
     found += check_imds.others("http://169.254.169.254", ask)
-    found += check_imds.proxies(check_system.environment(ask), "the service")
+    found.append(check_imds.proxies(check_system.environment(ask), "the service"))
     steps = [{"key": words or "app", "type": "service", "service": words or "app"}]
     found += check_settings.steps(Configuration(steps=tuple(steps)), ask)
     assert_all_well_said(found)

@@ -14,7 +14,6 @@ import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._clock import Clock
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.notify_hooks import (
-    NotifyHook,
     NotifyHooks,
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.report import line_of
@@ -24,6 +23,7 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watche
     TAKEN,
     Outcome,
 )
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.hooks import HooksFound
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._machine.doing import (
     LONG,
     LimitClock,
@@ -33,6 +33,10 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_ut
     an_event,
 )
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.watching import until
+
+
+def hook(key, path, limit=60.0, user=""):
+    return {"key": key, "path": str(path), "timeout": limit, "user": user}
 
 
 class Hooks:
@@ -50,12 +54,12 @@ class Hooks:
         path = self.folder / name
         path.write_text(f"#!/bin/sh\n{script}\n", encoding="ascii")
         path.chmod(0o755)
-        self.hooks.append(NotifyHook(f"notify.d/{name}", str(path), **options))
+        self.hooks.append(hook(f"notify.d/{name}", path, **options))
 
     def send(self, report=None):
         def find(kind):
             self.asked.append(kind)
-            return self.hooks, self.refused
+            return HooksFound(tuple(self.hooks), self.refused)
 
         def log(priority, words):
             self.logged.append(words)
@@ -228,10 +232,10 @@ def test_one_that_closes_what_it_writes_to(hooks, tmp_path):
 
 def test_what_can_not_be_run(hooks):
     hooks.add("10-a", "true", user="nobody-of-this-name")
-    hooks.hooks.append(NotifyHook("notify.d/20-b", str(hooks.folder / "none")))
+    hooks.hooks.append(hook("notify.d/20-b", hooks.folder / "none"))
     (hooks.folder / "30-c").write_text("no program", encoding="ascii")
     (hooks.folder / "30-c").chmod(0o755)
-    hooks.hooks.append(NotifyHook("notify.d/30-c", str(hooks.folder / "30-c")))
+    hooks.hooks.append(hook("notify.d/30-c", hooks.folder / "30-c"))
     hooks.send()
     beginnings = [
         "hook notify.d/10-a (scheduled): this machine has no user nobody-of-this-name",
@@ -269,7 +273,7 @@ def test_one_that_is_refused_is_said_once(hooks):
     hooks.refused = {"notify.d/10-a": "everybody can write it"}
     hooks.add("20-b", "true")
     found = NotifyHooks(
-        lambda kind: (hooks.hooks, hooks.refused),
+        lambda kind: HooksFound(tuple(hooks.hooks), hooks.refused),
         str(hooks.spool),
         "/none",
         Clock(),
@@ -282,7 +286,7 @@ def test_one_that_is_refused_is_said_once(hooks):
 
 @pytest.mark.parametrize("body", [b"", b"[]", b"{}", b'{"id": "1", "event": []}', b"\xff"])
 def test_what_is_no_report(hooks, body):
-    found = NotifyHooks(lambda kind: ([], {}), str(hooks.spool), "/none", Clock(), lambda p, w: None)
+    found = NotifyHooks(lambda kind: HooksFound((), {}), str(hooks.spool), "/none", Clock(), lambda p, w: None)
     assert found.send(body, "").what in (GIVEN_UP, TAKEN)
     assert body == b'{"id": "1", "event": []}' or found.send(body, "").what == GIVEN_UP
 

@@ -165,14 +165,12 @@ def test_how_urgent_it_is():
 
 def test_what_the_journal_keeps():
     assert journal_fields(a_report("prepare_failed")) == {
-        "MESSAGE": "It was prepare_failed.",
-        "PRIORITY": "3",
-        "SYSLOG_IDENTIFIER": "azure-maintenance",
-        "AZURE_MAINTENANCE_REPORT": a_report("prepare_failed")["id"],
-        "AZURE_MAINTENANCE_HAPPENED": "prepare_failed",
-        "AZURE_MAINTENANCE_OUTAGE": "o1",
-        "AZURE_MAINTENANCE_ID": an_event().event_id,
-        "AZURE_MAINTENANCE_TYPE": "Reboot",
-        "AZURE_MAINTENANCE_NAME": "web1",
+        "report": a_report("prepare_failed")["id"],
+        "happened": "prepare_failed",
+        "outage": "o1",
+        "outcome": "",
+        "id": an_event().event_id,
+        "type": "Reboot",
+        "name": "web1",
     }
-    assert "AZURE_MAINTENANCE_ID" not in journal_fields(a_report("imds_unreachable", event=None))
+    assert journal_fields(a_report("imds_unreachable", event=None))["id"] == ""

@@ -15,7 +15,7 @@ import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._clock import Clock
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine import files
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.mark import Busy, NotWritten, Store
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.mark import Busy, NotWritten
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.store import FolderStore
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.service.disk_reserve import (
     DiskReserve,
@@ -103,72 +103,51 @@ def test_what_only_shows_when_it_is_written(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
-class Full(Store):
-    """A store that can't write until somebody makes room."""
-
-    def __init__(self, room, error=None):
-        self.room = room
-        self.error = error or NotWritten("no room")
-        self.written = []
-
-    def _write(self, what):
-        if not self.room():
-            raise self.error
-        self.written.append(what)
-
-    def create(self, mark):
-        self._write("create")
-
-    def replace(self, mark, run, number):
-        self._write(("replace", mark, run, number))
-
-    def remove(self, run, number):
-        self._write(("remove", run, number))
-
-    def take_off(self):
-        self._write("take off")
-
-
-def test_it_does_all_that_a_store_does():
-    """What it left to the class of all stores would be refused by that, and not be done by the store behind it."""
-    assert [name for name in vars(Store) if not name.startswith("_") and name not in vars(ReservedStore)] == []
-
-
-def test_what_is_under_way_gets_the_room(tmp_path):
-    reserve = DiskReserve(str(tmp_path))
+@pytest.fixture
+def full(tmp_path, monkeypatch):
+    """A store whose disk has room once its reserve is given, and what was written then."""
+    reserve, written = DiskReserve(str(tmp_path)), []
     reserve.degraded()
-    full = Full(lambda: not reserve.is_kept())
-    ReservedStore(full, reserve).replace({"m": 1}, "watcher", 3)
-    ReservedStore(full, reserve).remove("watcher", 3)
-    ReservedStore(full, reserve).take_off()
-    assert full.written == [("replace", {"m": 1}, "watcher", 3), ("remove", "watcher", 3), "take off"]
+
+    def stand_in(name):
+        def write(_self, *arguments):
+            if reserve.is_kept() or full.error:
+                raise full.error or NotWritten("no room")
+            written.append((name, *arguments))
+
+        return write
+
+    for name in ("create", "replace", "remove", "take_off"):
+        monkeypatch.setattr(FolderStore, name, stand_in(name))
+    full = ReservedStore(str(tmp_path), Clock(), reserve)
+    full.error, full.reserve, full.written = None, reserve, written
+    return full
 
 
-def test_it_knows_what_a_person_has_put_back(tmp_path):
-    store = FolderStore(str(tmp_path), Clock())
-    store.suppress_events(["e-1"], 1.8e9)
-    assert ReservedStore(store, DiskReserve(str(tmp_path))).suppressed_events() == ["E-1"]
+@pytest.mark.parametrize("call", [("replace", {"m": 1}, "watcher", 3), ("remove", "watcher", 3), ("take_off",)])
+def test_what_is_under_way_gets_the_room(full, call):
+    getattr(full, call[0])(*call[1:])
+    assert full.written == [call] and not full.reserve.is_kept()
 
 
-def test_a_new_mark_does_not(tmp_path):
-    reserve = DiskReserve(str(tmp_path))
-    reserve.degraded()
+def test_a_new_mark_does_not(full):
     with pytest.raises(NotWritten):
-        ReservedStore(Full(lambda: False), reserve).create({})
-    assert reserve.is_kept()
+        full.create({})
+    assert full.reserve.is_kept()
 
 
-def test_who_only_waits_for_another_gets_none(tmp_path):
-    reserve = DiskReserve(str(tmp_path))
-    reserve.degraded()
+def test_who_only_waits_for_another_gets_none(full):
+    full.error = Busy("locked")
     with pytest.raises(Busy):
-        ReservedStore(Full(lambda: False, Busy("locked")), reserve).replace({}, "watcher", 1)
-    assert reserve.is_kept()
+        full.replace({}, "watcher", 1)
+    assert full.reserve.is_kept()
 
 
-def test_where_there_is_none_left_it_fails_as_before(tmp_path):
+def test_where_there_is_none_left_it_fails_as_before(full):
+    full.reserve.give()
+    full.error = NotWritten("no room")
     with pytest.raises(NotWritten, match="no room"):
-        ReservedStore(Full(lambda: False), DiskReserve(str(tmp_path))).replace({}, "watcher", 1)
+        full.replace({}, "watcher", 1)
 
 
 FILLS_THE_DISK = """
@@ -200,7 +179,7 @@ try:
 except NotWritten as error:
     without = str(error)
 full = reserve.degraded()
-ReservedStore(plain, reserve).replace(dict(mark, phase="recovering", events=["E1"] * 10000), "watcher", 1)
+ReservedStore(folder, Clock(), reserve).replace(dict(mark, phase="recovering", events=["E1"] * 10000), "watcher", 1)
 after = reserve.degraded()
 os.unlink(sys.argv[1] + "/filler")
 print(json.dumps([before, without, full, after, reserve.degraded(), plain.read()["phase"]]))

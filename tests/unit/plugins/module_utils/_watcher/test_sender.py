@@ -19,9 +19,8 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watche
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.last_try import read_last_try
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.report import report_of
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.report_daemon import (
-    DaemonError,
+    NEEDED,
     signature,
-    wanted_in,
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.report_queue import (
     ReportQueue,
@@ -30,6 +29,10 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watche
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.destinations import (
     NOTIFY,
     Destination,
+)
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.settings import (
+    SettingsError,
+    SettingsFile,
 )
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.receiver import Receiver
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.saying import (
@@ -261,7 +264,7 @@ def test_settings_that_change_are_followed(machine):
         machine.start()
         until(lambda: old.requests)
         machine.settings.write_text("{broken", encoding="ascii")
-        until(lambda: "the settings before are kept" in machine.logged())
+        until(lambda: "The settings before are kept" in machine.logged())
         machine.say(1, 1)
         until(lambda: len(old.requests) == 2)
         gone = Destination(old.url).key
@@ -322,19 +325,25 @@ def test_killed_at_any_instant_it_sends_each_at_least_once_and_in_order(machine,
 
 def test_what_is_wrong_with_its_settings(tmp_path):
     path = tmp_path / "watcher.json"
-    with pytest.raises(DaemonError, match="can't be read: No such file"):
-        wanted_in(str(path))
+
+    def found():
+        return SettingsFile(str(path), NEEDED).current
+
+    with pytest.raises(SettingsError, match="can't be read: No such file"):
+        found()
     for content, words in [
-        ("{", "can't be understood"),
-        ("[]", "can't be understood"),
-        ('{"reports": [{"url": "x"}]}', "entry 1: url can't be used"),
-        ('{"hooks": {"a": 1}}', "can't be understood"),
+        ("{", "this is no JSON"),
+        ("[]", "must be an object"),
+        ('{"reports": [{"url": "x"}]}', r"line 1: reports\[1\].url can't be used"),
+        ('{"hooks": {"notify.d/a": 1}}', "hooks.notify.d/a must be an object"),
+        ('{"folder": "x"}', "folder must be a whole path"),
     ]:
         path.write_text(content, encoding="ascii")
-        with pytest.raises(DaemonError, match=words):
-            wanted_in(str(path))
-    path.write_text("{}", encoding="ascii")
-    assert wanted_in(str(path)).folder == "/var/lib/azure-maintenance"
+        path.chmod(0o600)
+        with pytest.raises(SettingsError, match=words):
+            found()
+    path.write_text('{"mode": "x", "steps": 1, "aprove": 2}', encoding="ascii")
+    assert found().folder == "/var/lib/azure-maintenance", "what is not the sender's is no business of it"
     path.chmod(0o666)
-    with pytest.raises(DaemonError, match="others than root may write it"):
-        wanted_in(str(path))
+    with pytest.raises(SettingsError, match="everybody may write it"):
+        found()

@@ -16,16 +16,15 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watche
     Configuration,
     Settings,
 )
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.refused import named
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.settings import (
     SettingsError,
     SettingsFile,
     configured,
+    line_of,
     parse_settings,
 )
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.values import (
-    HookOptions,
-    named,
-)
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.values import HookOptions
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.watching import step
 
 WHERE = "/etc/azure-maintenance/watcher.json"
@@ -59,7 +58,7 @@ def test_what_is_for_another_system_is_checked_by_its_rules():
     )
     assert found.reports[0].secret_file == r"C:\secrets\one" and found.steps == (iis,)
     words = {named(one.path): one.words for one in configured(given, LINUX)[1]}
-    assert set(words) == {"folder", "hooks_folder", "reports[1]", "steps[1]"}
+    assert set(words) == {"folder", "hooks_folder", "reports[1].secret_file", "steps[1]"}
     assert words["folder"].startswith("must be a whole path, such as /var/lib/azure-maintenance")
     for_linux = {"format": 1, "folder": "/var/lib/azure-maintenance"}
     assert configured(for_linux, LINUX)[1] == [] and "such as C:" in configured(for_linux, WINDOWS)[1][0].words
@@ -113,7 +112,7 @@ def test_everything_that_can_be_said():
 @pytest.mark.parametrize("former", sorted(RENAMED))
 def test_a_key_that_has_another_name_now_is_refused_with_that(former):
     said = refusal(json.dumps({"format": 1, former: None}))
-    assert said.startswith(f"{WHERE}, line 1, column 15: {former} is now called {RENAMED[former]}: rename it")
+    assert said.startswith(f"{WHERE}, line 1: {former} is now called {RENAMED[former]}: rename it")
 
 
 def test_no_former_key_is_read_and_every_new_one_is():
@@ -129,8 +128,8 @@ def test_what_is_null_is_as_if_left_out():
 @pytest.mark.parametrize(
     "text, place, words",
     [
-        ("", "line 1, column 1", "no JSON"),
-        ('{"format": 1,\n  "mode": "manage"\n  "approve": "never"}', "line 3, column 3", "delimiter"),
+        ("", "line 1: ", "no JSON"),
+        ('{"format": 1,\n  "mode": "manage"\n  "approve": "never"}', "line 3: ", "delimiter"),
         ('{"format": 1,\n "interval": NaN}', "", "NaN is not a number"),
         ("[" * 100000, "", "nested"),
     ],
@@ -170,7 +169,7 @@ def test_what_is_no_json(text, place, words):
         ('{"format": 1, "hooks": {"prepair.d/a": {}}}', "hooks.prepair.d/a", "of no phase (did you mean 'prepare.d'?)"),
         ('{"format": 1, "hooks": {"10-a": {}}}', "hooks.10-a", "begin with prepare.d, recover.d, notify.d"),
         ('{"format": 1, "hooks": ["prepare.d/a"]}', "hooks", "must be an object"),
-        ('{"format": 1, "reports": [{"url": "https://a.b"}, {"url": "ftp://a.b"}]}', "reports[2]", "http://"),
+        ('{"format": 1, "reports": [{"url": "https://a.b"}, {"url": "ftp://a.b"}]}', "reports[2].url", "http://"),
         ('{"format": 1, "policy": [{"do": "notify"}, {"do": "notify"}]}', "policy[2]", "can never match"),
         ('{"format": 1, "policy": "notify"}', "policy", "must be a list"),
         ('{"format": 1, "steps": [{"type": "service"}]}', "steps[1]", "is no step as filter drain_steps returns it"),
@@ -188,7 +187,7 @@ def test_what_is_no_json(text, place, words):
 def test_what_is_wrong_is_named(value, named, words):
     message = refusal(value)
     assert f": {named} " in message and words in message, message
-    assert message.startswith(f"{WHERE}, line 1, column ")
+    assert message.startswith(f"{WHERE}, line 1: ")
 
 
 def test_a_step_that_a_machine_can_not_do_alone():
@@ -203,7 +202,33 @@ def test_the_line_is_that_of_what_is_to_be_corrected():
         {"format": 1, "hooks": {"notify.d/a": {}, "notify.d/b": {"limit": "x"}}, "mode": "manage"}, indent=2
     )
     (line,) = [number for number, words in enumerate(text.splitlines(), 1) if "limit" in words]
-    assert f"line {line}, column 7: hooks.notify.d/b.limit" in refusal(text)
+    assert f"line {line}: hooks.notify.d/b.limit" in refusal(text)
+
+
+@pytest.mark.parametrize(
+    ("path", "line"),
+    [
+        ((), 1),
+        (("a",), 2),
+        (("a", 0), 2),
+        (("a", 1), 3),
+        (("a", 1, 'b, {["\\'), 4),
+        (("a", 1, "none"), 3),
+        (("a", 2), 6),
+        (("c",), 7),
+        (("none",), 1),
+    ],
+)
+def test_the_line_of_each_value(path, line):
+    text = '{\n"a": [{},\n{\n"b, {[\\"\\\\":[ ], "d" : -1.5e3\n},\nnull],\n"c" :\n"]"}'
+    assert json.loads(text)["a"][1]['b, {["\\'] == []
+    assert line_of(text, path) == line
+
+
+def test_the_line_of_a_name_that_is_there_twice():
+    assert refusal('{"format": 1,\n"mode": "manage",\n"mode": "manage"}').startswith(
+        f"{WHERE}, line 3: mode is there twice"
+    )
 
 
 # --- the file ---

@@ -120,7 +120,7 @@ def test_while_a_look_hangs_it_still_ends_in_time(machine):
 def test_settings_that_are_wrong_at_the_start(machine):
     machine.settings.write_text('{"format": 1,\n "mode": "nothing"}')
     assert machine.start().wait(60) == 78
-    assert "watcher.json, line 2, column 2: mode must be one of" in machine.log() and "Traceback" not in machine.log()
+    assert "watcher.json, line 2: mode must be one of" in machine.log() and "Traceback" not in machine.log()
 
 
 def test_a_second_one_does_not_start(machine):

@@ -81,7 +81,7 @@ def test_one_connection_and_an_etag(world, watched):
 def test_settings_that_break_leave_those_of_before_in_force(world, watched):
     watched.file.write_text('{"format": 1,\n "folder": "/x",\n "approve": "nobody"}')
     # A file that is just being written may be seen empty before.
-    wrong = "watcher.json, line 3, column 2"
+    wrong = "watcher.json, line 3: "
     problem = until(lambda: next((one for one in watched.published().get("problems", ()) if wrong in one), ""))
     assert "nobody" in problem
     world.event()

@@ -144,10 +144,9 @@ class Watched:
         environment = {"NOTIFY_SOCKET": "nobody", "WATCHDOG_USEC": "600000"}
         notify = Notify(environment, lambda address, message: bool(self.sent.append(message.decode())) or True)
         about = {"version": "0.0.1", "pid": 1}
-        self.assembled = assemble(
+        self.parts = assemble(
             SettingsFile(str(self.file)), inside, self.clock, self.log, notify, about, str(folder / "run")
         )
-        self.parts = self.assembled.parts
         self.loop = Loop(self.parts)
         self._thread = threading.Thread(target=self.loop.run, daemon=True)
 
@@ -161,14 +160,14 @@ class Watched:
 
     def __enter__(self):
         self.parts.orders.make()
-        self.assembled.start()
+        self.parts.start()
         self._thread.start()
         return self
 
     def __exit__(self, *exc_info):
         self.loop.stop()
         self._thread.join(60)
-        self.assembled.stop()
+        self.parts.stop()
         assert not self._thread.is_alive()
 
     def published(self):

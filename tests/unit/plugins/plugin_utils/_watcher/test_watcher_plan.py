@@ -8,8 +8,10 @@ from __future__ import annotations
 import copy
 import json
 import os
+import pathlib
 
 import pytest
+import yaml
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events.policy import DEFAULT_POLICY
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.step_runners import lacking
@@ -33,9 +35,11 @@ from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._watche
     variables,
 )
 
+ROLE = pathlib.Path(__file__).resolve().parents[5] / "roles" / "watcher"
+DEFAULTS = yaml.safe_load((ROLE / "defaults" / "main.yml").read_text(encoding="utf-8"))
 HOOK = {"name": "app", "phase": "prepare", "content": "#!/bin/sh\n"}
 OPTIONS = {
-    **{name: TABLE[name].variable_default for name in variables()},
+    **{name: DEFAULTS.get(variable, "") for name, variable in variables().items()},
     # As templates make them
     "prepare_before": "300",
     # As the inventory may say it
@@ -227,14 +231,17 @@ def test_a_verification_is_refused():
         ({"hooks": [dict(HOOK, phase="x")]}, "watcher_hooks, hook 1 ('app'): phase is 'x'"),
         (
             {"reports": [{"url": "ftp://x"}]},
-            "watcher_reports, entry 1: url can't be used: it does not begin with http:// or https://",
+            "watcher_reports[1].url can't be used: it does not begin with http:// or https://",
         ),
-        ({"reports": [{"uri": "https://x"}]}, "entry 1: key 'uri' is unknown (did you mean 'url'?)"),
-        ({"reports": [{"url": "https://x/t"}] * 2}, "entry 2: an earlier one has the same url"),
-        ({"reports": ["https://x"]}, "entry 1: it is not a dictionary"),
-        ({"reports": "https://x"}, "watcher_reports is not a list"),
-        ({"reports": [{"url": "https://x", "secret": ""}]}, "watcher_reports, entry 1: its secret is empty"),
-        ({"reports": [{"url": "https://x", "secret": None}]}, "watcher_reports, entry 1: its secret is empty"),
+        (
+            {"reports": [{"uri": "https://x"}]},
+            "watcher_reports[1].uri is no key that is known here (did you mean 'url'?): there are ca_file, proxy, secret, url",
+        ),
+        ({"reports": [{"url": "https://x/t"}] * 2}, "watcher_reports[2].url stands further up already"),
+        ({"reports": ["https://x"]}, "watcher_reports[1] must be a dictionary with url"),
+        ({"reports": "https://x"}, "watcher_reports must be a list"),
+        ({"reports": [{"url": "https://x", "secret": ""}]}, "watcher_reports[1].secret is empty"),
+        ({"reports": [{"url": "https://x", "secret": None}]}, "watcher_reports[1].secret is empty"),
     ],
 )
 def test_what_is_wrong_with_an_option_is_said(options, said):
@@ -262,7 +269,7 @@ def test_a_secret_is_a_file_of_its_own():
     signed, unsigned = made["settings"]["reports"]
     assert signed == {"url": "https://x/t", "secret_file": path}
     assert path == f"/etc/azure-maintenance/secrets/{name}"
-    assert unsigned == {"url": "https://y/", "secret_file": None, "ca_file": "/ca.pem"}
+    assert unsigned == {"url": "https://y/", "ca_file": "/ca.pem"}
     assert content == "hush" and "hush" not in str(made["settings"]) and "x/t" not in name
 
 
