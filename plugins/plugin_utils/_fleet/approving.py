@@ -23,7 +23,7 @@ from .marks import holder_words, is_prepared, whose
 from .reports import happened
 from .run_events import not_before
 from .second_looks import stands
-from .state import Attempt, EventState, MachineState, Record, Sender
+from .state import ApprovalTries, Attempt, EventState, MachineState, Record
 
 PAUSE = 2.0
 """Seconds from one try of an approval to the next."""
@@ -56,7 +56,7 @@ class Choice(NamedTuple):
     words: str
 
 
-def next_approver(event: Event, approvers: Sequence[Approver], tries: Sender, at: float, left: float) -> Choice:
+def next_approver(event: Event, approvers: Sequence[Approver], tries: ApprovalTries, at: float, left: float) -> Choice:
     """Who approves an event that is ready.
 
     :arg approvers: the machines of the run, in the order of the inventory
@@ -93,7 +93,7 @@ def in_order(event: Event, approvers: Sequence[Approver]) -> list[str]:
     return [approver.host for approver in able]
 
 
-def _whose_turn(order: Sequence[str], tries: Sender, at: float) -> str:
+def _whose_turn(order: Sequence[str], tries: ApprovalTries, at: float) -> str:
     by, had = tries.by, tries.tried
     if by in order and by not in had and at - tries.since < TAKEOVER:
         return by
@@ -103,7 +103,7 @@ def _whose_turn(order: Sequence[str], tries: Sender, at: float) -> str:
     return (fresh or others or order)[0]
 
 
-def tried(tries: Sender, host: str, at: float, result: str, note: str = "") -> Sender:
+def tried(tries: ApprovalTries, host: str, at: float, result: str, note: str = "") -> ApprovalTries:
     """What was tried, after one more try.
 
     :arg result: "accepted" (answered 200, or the machine says that it was approved already), "failed" (its service did not answer
@@ -117,7 +117,7 @@ def tried(tries: Sender, host: str, at: float, result: str, note: str = "") -> S
         had = []  # everybody has had a turn
     if result in ("refused", "lost"):
         had.append(host)
-    return Sender(
+    return ApprovalTries(
         by=host,
         since=tries.since if host == tries.by else at,
         last=at,

@@ -16,7 +16,7 @@ from ...module_utils._clock import Moment
 from ...module_utils._core.mark_view import is_expired
 from ...module_utils._text import first_line, one_line
 from .options import Host, HostFacts, PlanError
-from .state import Calls, Identity, MachineState, Record, Said
+from .state import Identity, InVain, MachineState, Record, Said
 
 LONGEST_BACK_OFF = 30.0
 """Seconds after which a machine that nothing comes back from is called again at the latest."""
@@ -58,7 +58,7 @@ def count_lost(machine: MachineState, why: str, at: float, hung: bool) -> None:
     :arg hung: whether the call lasted until its limit
     """
     machine.lost = first_line(why, 1000) or "nothing came back, and no reason was given"
-    machine.in_vain = Calls(machine.in_vain.failures + 1, machine.in_vain.hung + 1 if hung else 0)
+    machine.in_vain = InVain(machine.in_vain.failures + 1, machine.in_vain.hung + 1 if hung else 0)
     machine.again = at + back_off(machine.in_vain.failures)
 
 
@@ -72,7 +72,7 @@ def take_answer(machine: MachineState, answer: Mapping[str, Any], ended: float, 
 
     :arg ended: when its call ended: other hosts' part of the tick may have lasted for long after it
     """
-    machine.lost, machine.left, machine.in_vain, machine.again = "", False, Calls(), 0.0
+    machine.lost, machine.left, machine.in_vain, machine.again = "", False, InVain(), 0.0
     machine.answered = at
     _note_lease(machine, answer.get("mark"), at)
     machine.said = Said(

@@ -21,7 +21,7 @@ from .marks import has_restarted, holder_words, mark_keys, phase, whose
 from .reports import happened, has_happened, note, report, time_of_day
 from .run_events import is_open
 from .said_there import note_recovered_by_force
-from .state import EventState, HostResult, MachineState, Record, StepResult, Tries
+from .state import EventState, HostResult, MachineState, Record, RecoveryTries, StepResult
 from .targets import is_due_back, is_undone, lacks_time_to_undo, of_machine, seconds_until_next
 
 NOT_BEGUN = "NOT STARTED"
@@ -39,7 +39,7 @@ def follow(record: Record) -> None:
         if owner not in (OURS, EXPIRED, WATCHER) or not is_due_back(record, machine):
             machine.recovering = None
         elif machine.recovering is None:
-            machine.recovering, machine.tries = record.at, Tries()
+            machine.recovering, machine.tries = record.at, RecoveryTries()
 
 
 def _note_staying_out(record: Record, machine: MachineState) -> None:
@@ -132,7 +132,7 @@ def take_mark(record: Record, machine: MachineState, before: MachineState, asked
             _note_recovered(record, machine, before, True, "", by_watcher=had == WATCHER)
         else:
             _note_removed(record, machine, before)
-        machine.recovering, machine.tries, machine.why = None, Tries(), ""
+        machine.recovering, machine.tries, machine.why = None, RecoveryTries(), ""
 
 
 def _note_prepared(record: Record, machine: MachineState) -> None:
@@ -225,7 +225,7 @@ def take_go(
     elif request["to"] == "recovered" and state in ("failed", "half"):
         if machine.tries.at is None:
             _note_recovered(record, machine, machine, False, machine.why or "no reason was given")
-        machine.tries = Tries(record.at, machine.tries.times + 1)
+        machine.tries = RecoveryTries(record.at, machine.tries.times + 1)
 
 
 def _take_second_look(record: Record, machine: MachineState, answer: Mapping[str, Any], seen: float) -> None:

@@ -107,8 +107,8 @@ class StepResult(NamedTuple):
     note: str
 
 
-class Calls(NamedTuple):
-    """In a row, without an answer.
+class InVain(NamedTuple):
+    """Calls in a row.
 
     failures: that brought nothing back
     hung: that lasted until their limit
@@ -118,7 +118,7 @@ class Calls(NamedTuple):
     hung: int = 0
 
 
-class Tries(NamedTuple):
+class RecoveryTries(NamedTuple):
     """Recoveries that failed since the machine could be recovered; at: the last."""
 
     at: float | None = None
@@ -154,17 +154,15 @@ class MachineState:
     # how it is reached: tick_planner.py sends, hosts.py takes the answer
     number: int = 0  # of the last call
     flying: Call | None = None  # the call that was sent and has not been answered
-    perhaps: list[str] = field(
-        default_factory=list
-    )  # keys of events that only this call may have approved (approving.py)
+    perhaps: list[str] = field(default_factory=list)  # events that only this call may have approved (approving.py)
     answered: float | None = None
     lost: str = ""  # why the last call brought nothing back
     left: bool = False  # it has left the play, and no task reaches it any more
-    in_vain: Calls = Calls()
+    in_vain: InVain = InVain()
     again: float = 0.0  # not called before
     quickest: float = 0.0  # seconds that the shortest call took that only looked; 0 before the first (slowness.py)
     # what it was seen with
-    seen: Seen = Seen()  # record.py
+    seen: Seen = Seen()  # answers.py
     said: Said = Said()  # hosts.py
     mark_since: float | None = None  # since when it has been seen with this lease (hosts.py)
     renewals: int = 0  # how often its holder has renewed its mark since that was first seen (hosts.py)
@@ -173,15 +171,13 @@ class MachineState:
     begun: float | None = None  # since when a preparation may be under way: it was asked for, or found
     unbegun: float | None = None  # when its preparation last could not begin
     recovering: float | None = None  # since when it could be recovered
-    tries: Tries = Tries()
+    tries: RecoveryTries = RecoveryTries()
     undone: float | None = None  # when it was last seen to be put back, or without the mark that it had
     restarted: float | None = None  # when it was last seen that a start of it has undone what was done
     second_look: SecondLook = SecondLook()  # at what was done, once it is prepared
     why: str = ""  # what its last answer to go said
-    elsewhere: Elsewhere = Elsewhere()  # record.py
-    steps_done: dict[str, dict[str, StepResult]] = field(
-        default_factory=dict
-    )  # of this outage: by "do" and "undo", and by key
+    elsewhere: Elsewhere = Elsewhere()  # answers.py
+    steps_done: dict[str, dict[str, StepResult]] = field(default_factory=dict)  # of this outage, by "do" and "undo"
 
     @property
     def host(self) -> str:
@@ -312,8 +308,8 @@ class Attempt:
     answer: str
 
 
-class Sender(NamedTuple):
-    """Who sends an approval.
+class ApprovalTries(NamedTuple):
+    """What was tried to approve an event.
 
     by: whose turn it is, or was last; "" before the first try
     since: since when it is its turn
@@ -337,7 +333,7 @@ class Sender(NamedTuple):
 class Approval:
     """What became of the approval of one event."""
 
-    tries: Sender = Sender()
+    tries: ApprovalTries = ApprovalTries()
     sent: bool = False  # Azure has accepted it
     maybe: bool = False  # Azure may have got it: it was sent, and no answer said that it was refused
     by: str = ""
@@ -353,9 +349,7 @@ class EventState:
     tracked: TrackedEvent  # what polls make of it (run_events.py)
     announced: float  # the last tick that showed it before it had started (run_events.py)
     judged: Judged  # by which status and notice the policies have decided (evaluation.py)
-    lacking: dict[str, float] = field(
-        default_factory=dict
-    )  # since when documents of others of its scope have lacked it, by host (scopes.py)
+    lacking: dict[str, float] = field(default_factory=dict)  # since when others of its scope lack it (scopes.py)
     closed: str = (
         ""  # why the run does not watch it any more, though it may still be there (termination.py, recalled.py)
     )
@@ -368,12 +362,8 @@ class EventState:
     # what was done: for people, as the barrier goes by the marks (outages.py)
     prepared: dict[str, HostResult] = field(default_factory=dict)  # by host
     failed: dict[str, str] = field(default_factory=dict)  # by host: why it could not be prepared
-    restarted: dict[str, float] = field(
-        default_factory=dict
-    )  # by host: since when what was done counts no more, as it was rebooted
-    unprepared: dict[str, str] = field(
-        default_factory=dict
-    )  # by host: how it was found when the event reached it in service (reached.py)
+    restarted: dict[str, float] = field(default_factory=dict)  # by host: since when what was done counts no more
+    unprepared: dict[str, str] = field(default_factory=dict)  # by host: how it was found in service (reached.py)
     recovered: dict[str, HostResult] = field(default_factory=dict)  # by host
     approval: Approval = field(default_factory=Approval)  # approving.py
 
@@ -485,9 +475,7 @@ class Record:
     clock: Clock  # when it began
     at: float  # when it was last moved on
     hosts: dict[str, MachineState]
-    corrected: list[Clock] = field(
-        default_factory=list
-    )  # since then, whenever the time of day was another one than that moment makes it
+    corrected: list[Clock] = field(default_factory=list)  # whenever the time of day was set since
     ticks: int = 0
     events: dict[str, EventState] = field(default_factory=dict)
     watched: dict[str, float] = field(default_factory=dict)  # when a scope was last looked at (coverage.py)

@@ -24,7 +24,7 @@ from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.
     tried,
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.evaluation import matched
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.state import Sender, Whom
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.state import ApprovalTries, Whom
 
 
 def event(*resources, type="Reboot", status="Scheduled", id="A"):
@@ -181,7 +181,7 @@ FREE, OTHER, OWN = approver("free1"), approver("hit1", affected=True), approver(
 
 
 def who(*approvers, tries=None, at=100.0, left=600.0, what=None):
-    return next_approver(what or event(), approvers, tries or Sender(), at, left)
+    return next_approver(what or event(), approvers, tries or ApprovalTries(), at, left)
 
 
 class TestWhoIsFirst:
@@ -216,7 +216,7 @@ class TestWhoIsFirst:
 class TestTryingAgain:
     def run(self, results, seconds, approvers=(FREE, OWN)):
         """Who tries when, over so many seconds, and what its tries bring: a word, or a list of them by try."""
-        tries, found, at = Sender(), [], 0.0
+        tries, found, at = ApprovalTries(), [], 0.0
         while at < seconds:
             choice = who(*approvers, tries=tries, at=at, left=seconds - at)
             if choice.host:
@@ -268,10 +268,10 @@ class TestTryingAgain:
         assert {host for at, host in found if at > 150} == set(results)
 
     def test_one_that_was_lost_gets_another_turn_after_a_better_one_that_came_later(self):
-        tries = tried(Sender(), "own1", 0.0, "lost")
+        tries = tried(ApprovalTries(), "own1", 0.0, "lost")
         tries = tried(tries, "free1", 1.0, "failed")
         assert who(FREE, OWN, tries=tries, at=30.9).host == "free1"
         assert who(FREE, OWN, tries=tries, at=31.0).host == "own1"
 
     def test_what_came_of_the_last_try_is_kept_as_one_line(self):
-        assert tried(Sender(), "web1", 5.0, "failed", "a\nb").note == "a b"
+        assert tried(ApprovalTries(), "web1", 5.0, "failed", "a\nb").note == "a b"
