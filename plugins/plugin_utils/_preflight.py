@@ -16,6 +16,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..module_utils._core.mark_view import COPIED, DRAIN, EXPIRED, FOREIGN, NOBODY, UNREADABLE, WATCHER, service_words
+from ..module_utils._steps.step_type import named
+from ..module_utils._steps.types import is_verified
 from ..module_utils._text import listed, one_line
 from ._fleet.hosts import contradiction
 from ._fleet.marks import has_steps, holder_words, lacks_steps, no_steps, watcher_prepares, whose
@@ -142,9 +144,9 @@ def _of_answers(asked: Mapping[str, Asked]) -> Iterator[str]:
     said: dict[str, list[str]] = {}
     for host, one in asked.items():
         ready = one.ready or {}
-        numbers = {step["key"]: f"step {step['number']} ({step['name']})" for step in one.steps}
+        names = {step["key"]: named(step) for step in one.steps}
         for key, why in (ready.get("lacks") or {}).items():
-            said.setdefault(f"{numbers[key]} would fail: {one_line(why, 500)}", []).append(host)
+            said.setdefault(f"{names[key]} would fail: {one_line(why, 500)}", []).append(host)
         if ready.get("mark"):
             said.setdefault(f"no mark can be written, so it would not be prepared: {ready['mark']}", []).append(host)
         ahead = float(ready.get("ahead") or 0.0)
@@ -172,7 +174,7 @@ def _of_balancers(asked: Mapping[str, Asked], balancers: Sequence[Mapping[str, A
                 lacking = _lacking(step, servers) if servers is not None else ""
                 if lacking:
                     yield (
-                        f"{host}: step {step['number']} ({step['name']}) would fail: {place['load_balancer']} has no server "
+                        f"{host}: {named(step)} would fail: {place['load_balancer']} has no server "
                         f"{step['server']}{lacking}."
                     )
 
@@ -182,14 +184,14 @@ def _of_delegates(asked: Mapping[str, Asked], delegates: Sequence[Mapping[str, A
         if "ping" in one:
             continue
         why = one_line(one.get("msg"), 500).rstrip(".") or "it gave no answer"
-        named = [
-            f"step {step['number']} ({step['name']}) of {host}"
+        steps = [
+            f"{named(step)} of {host}"
             for host, known in asked.items()
             for step in known.steps
             if any(delegate["host"] == one["host"] for delegate in step.get("delegates") or ())
         ]
-        more = f" and {len(named) - SHOWN} more" if len(named) > SHOWN else ""
-        yield f"{one['host']}, which has to do {listed(named[:SHOWN])}{more}, could not be reached: {why}."
+        more = f" and {len(steps) - SHOWN} more" if len(steps) > SHOWN else ""
+        yield f"{one['host']}, which has to do {listed(steps[:SHOWN])}{more}, could not be reached: {why}."
 
 
 def _place(place: Mapping[str, Any]) -> tuple[str, str]:
@@ -330,16 +332,27 @@ def _count(number: int, what: str) -> str:
 
 
 def _steps(asked: Mapping[str, Asked]) -> list[str]:
-    """The steps in their words, once for several machines where they differ only by the machine's own name."""
+    """The steps in their words, and those that are not verified."""
+    return [
+        *(f"steps of {hosts}: {'; then '.join(words)}" for hosts, words in _alike(asked, _words)),
+        *(
+            f"not verified before an approval, {hosts}: {listed(names)}"
+            for hosts, names in _alike(asked, _not_verified)
+        ),
+    ]
+
+
+def _alike(
+    asked: Mapping[str, Asked], words_of: Callable[[Asked], tuple[str, ...]]
+) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Machines and their words, once for several machines where they differ only by the machine's own name; nothing of one without words."""
     alike: dict[tuple[str, ...], list[str]] = {}
     for host, one in asked.items():
         own = re.compile(rf"(?<![\w.-]){re.escape(host)}(?![\w.-])")
-        alike.setdefault(tuple(own.sub(OWN, words) for words in _words(one)), []).append(host)
-    return [
-        f"steps of {listed(hosts)}: {'; then '.join(words if len(hosts) > 1 else _words(asked[hosts[0]]))}"
-        for words, hosts in alike.items()
-        if words
-    ]
+        alike.setdefault(tuple(own.sub(OWN, words) for words in words_of(one)), []).append(host)
+    for words, hosts in alike.items():
+        if words:
+            yield listed(hosts), words if len(hosts) > 1 else words_of(asked[hosts[0]])
 
 
 def _words(one: Asked) -> tuple[str, ...]:
@@ -347,3 +360,8 @@ def _words(one: Asked) -> tuple[str, ...]:
     doing: Sequence[str] = [one_line(step["does"], 300) for step in one.steps if step["does"]]
     after = [f"afterwards {one_line(step['undoes'], 300)}" for step in one.steps if step["undoes"] and not step["does"]]
     return (*doing, *after)
+
+
+def _not_verified(one: Asked) -> tuple[str, ...]:
+    """What is done to take it out of service, and nobody looks at once more before an approval."""
+    return tuple(one_line(named(step), 300) for step in one.steps if step["does"] and not is_verified(step))

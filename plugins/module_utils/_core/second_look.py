@@ -10,7 +10,9 @@ An event is approved by looks that are a few seconds old. While it waits for som
 not stand is done again. One who looks has all that was done looked at, here and elsewhere.
 """
 
-from typing import Any, Mapping, NamedTuple, Optional
+from typing import Any, List, Mapping, NamedTuple, Optional
+
+from .._steps.sequence import DONE
 
 FRESH = 5.0
 """Seconds for which a look counts when an event is approved."""
@@ -61,3 +63,12 @@ class SecondLook(NamedTuple):
 def second_look(answer: Mapping[str, Any], at: float) -> SecondLook:
     """What the machine program's answer to a request to become prepared says of it."""
     return SecondLook(at, answer.get("stands", UNKNOWN), answer.get("unseen", ""))
+
+
+def not_verified(mark: Mapping[str, Any]) -> List[str]:
+    """The keys of a mark's steps that were done, and that nobody looks at once more before an approval: they may not stand any more. Role drain
+    approves nothing.
+    """
+    if mark["phase"] not in ("preparing", "prepared") or mark["holder"]["kind"] == "drain":
+        return []
+    return [step["key"] for step in mark["steps"] if step["state"] == DONE and step.get("not_verified")]

@@ -16,6 +16,7 @@ from .._clock import Moment, iso_utc
 from .._core.mark_view import holder_since, is_expired, lease_left, lease_of, renewed_lease
 from .._steps.sequence import BEGUN, DONE, FAILED, NOT_TAKEN_BACK, TAKEN_BACK, TAKING_BACK, WAITING
 from .._steps.step_type import Step
+from .._steps.types import is_verified
 from .._text import one_line, shown
 from .step_runner import InitialState
 
@@ -203,7 +204,9 @@ def first_mark(
 
 def mark_step(step: Step, initial: Optional[InitialState], moment: Moment) -> Dict[str, Any]:
     """What a mark says of a step that waits."""
+    not_verified = step["does"] and not is_verified(step)
     return {
+        **({"not_verified": True} if not_verified else {}),
         "key": step["key"],
         "type": step["type"],
         "words": one_line(step["does"], 500),

@@ -14,7 +14,7 @@ from typing import Any, Container, Dict, List, Mapping, NamedTuple, Optional, Se
 
 from .._text import listed
 from .step_type import Step
-from .types import CLOSING_HOOKS, type_of
+from .types import CLOSING_HOOKS, is_verified, type_of
 
 Marked = Mapping[str, Any]
 """A step in the mark: key, type, words, unwords, state, before, since, seconds, note."""
@@ -137,7 +137,7 @@ def to_look_at(marked: Sequence[Marked], plan: Mapping[str, Step]) -> List[Move]
     """What was done, as far as it was ours to do, and can be looked at once more."""
     found = []
     for entry in marked:
-        if entry["state"] != DONE or entry["key"] not in plan or not type_of(entry["type"]).holds:
+        if entry["state"] != DONE or entry["key"] not in plan or not is_verified(plan[entry["key"]]):
             continue
         narrowed = ours(plan[entry["key"]], entry.get("before"))
         if narrowed and narrowed["does"]:

@@ -164,6 +164,10 @@ def _never(result: TaskResult) -> bool:
     return False
 
 
+def _always(step: Mapping[str, Any]) -> bool:
+    return True
+
+
 def _all_of_it(step: Step, initial: Mapping[str, Any]) -> Optional[Step]:
     return step
 
@@ -204,6 +208,8 @@ class StepType(NamedTuple):
     """What of the step, as far as it is ours, does not stand any more, as a clause, by the state that is found now; "" when all of it does. Gets
     what the initial state is asked for by. None where that can't be looked at.
     """
+    can_look: Callable[[Mapping[str, Any]], bool] = _always
+    """Whether it can be looked at by what the user has written, where ``holds`` is there."""
     asks_slowly: bool = False
     """Whether the machine program takes seconds to determine it: such steps come last, so that they use up no other step's time."""
     orders: Optional[Callable[[Step, str], List[Dict[str, Any]]]] = None
@@ -237,7 +243,7 @@ def is_done_by_machine(kind: StepType, step: Step, host: Host) -> bool:
     return kind.by_itself and host.system == "linux" and step.get("delegate_to") in (None, "", host.name)
 
 
-def named(step: Step) -> str:
+def named(step: Mapping[str, Any]) -> str:
     """A step of a plan in a sentence."""
     return f"step {step['number']} ({step['name']})"
 

@@ -6,7 +6,7 @@
 Private to this collection.
 """
 
-from typing import Dict, Tuple
+from typing import Any, Dict, Mapping, Tuple
 
 from . import commands, connections, haproxy, hook, http, services
 from .step_type import StepType
@@ -43,3 +43,9 @@ def types_of_machine(system: str) -> Tuple[str, ...]:
 def type_of(name: str) -> StepType:
     """The type of a step of a plan: a user's, or one that no user can name."""
     return _PRIVATE[name] if name in _PRIVATE else TYPES[name]
+
+
+def is_verified(step: Mapping[str, Any]) -> bool:
+    """Whether it is looked at once more, before an event is approved, if what the step of a plan did still stands."""
+    kind = type_of(step["type"])
+    return kind.holds is not None and kind.can_look(step)

@@ -13,6 +13,7 @@ from datetime import datetime, timezone
 from typing import Any
 
 from ...module_utils._core.mark_view import COPIED, NOBODY, UNREADABLE, holder_since, is_made_for_azure, service_words
+from ...module_utils._core.second_look import not_verified
 from ...module_utils._steps.sequence import (
     BEGUN,
     DONE,
@@ -173,6 +174,8 @@ def _mark_lines(found: Inspection, host: str, mark: Mapping[str, Any], wall: flo
     for state, words in _STEPS.items():
         steps = [_step_words(step) for step in mark["steps"] if step["state"] == state]
         lines += [f"{words}: {listed(steps)}"] if steps else []
+    unverified = not_verified(mark)
+    lines += [f"not verified: {listed(map(one_line, unverified))}"] if unverified else []
     return lines if mark["steps"] else [*lines, "steps: none"]
 
 

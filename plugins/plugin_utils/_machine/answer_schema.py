@@ -183,7 +183,7 @@ _STEP = _object(
         "state": _one_of(*STATES),
         "seconds limit budget?": _span,
         "tries": _count,
-        "refused? perhaps_done?": _flag,
+        "refused? perhaps_done? not_verified?": _flag,
         "began": _object({"uptime": _seconds, "boot_id": _name}),
     }
 )

@@ -13,6 +13,7 @@ import os
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Tuple
 
 from ..._clock import unix_time
+from ..._core.second_look import not_verified
 from ..._machine.platform import native
 from ..._steps.sequence import BEGUN, DONE, FAILED, NOT_TAKEN_BACK, TAKEN_BACK, TAKING_BACK, WAITING
 from ..._text import clause, duration, listed, one_line
@@ -274,6 +275,8 @@ def _machine(view: StatusView) -> List[Entry]:
     for state, words in _STATES.items():
         steps = [_step(step) for step in mark["steps"] if step["state"] == state]
         found += [("", f"{words}: {listed(steps)}")] if steps else []
+    unverified = not_verified(mark)
+    found += [("", f"not verified: {listed(map(one_line, unverified))}")] if unverified else []
     return found
 
 

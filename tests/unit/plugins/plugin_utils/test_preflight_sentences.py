@@ -23,7 +23,16 @@ READY = {"mark": "", "lacks": {}, "ahead": 0.0}
 
 def step(key="service nginx", number=1, **more):
     return dict(
-        {"key": key, "number": number, "name": key, "does": f"stop {key}", "undoes": "", "collections": []}, **more
+        {
+            "type": "service",
+            "key": key,
+            "number": number,
+            "name": key,
+            "does": f"stop {key}",
+            "undoes": "",
+            "collections": [],
+        },
+        **more,
     )
 
 

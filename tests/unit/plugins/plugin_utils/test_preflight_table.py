@@ -16,8 +16,8 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_ut
 )
 
 
-def step(does, undoes=""):
-    return {"does": does, "undoes": undoes}
+def step(does, undoes="", type="service", number=1):
+    return {"does": does, "undoes": undoes, "type": type, "number": number, "name": does or undoes}
 
 
 def lines(run, **steps):
@@ -66,4 +66,17 @@ def test_the_same_steps_are_said_once():
     assert lines(run, **same, web3=[step("run web3.sh for web3"), step("", "run the tasks of after.yml")])[4:] == [
         "steps of web1, web2, web11: drain server HOST on lb1; then stop nginx",
         "steps of web3: run web3.sh for web3; then afterwards run the tasks of after.yml",
+    ]
+
+
+def test_what_is_not_verified_before_an_approval_is_said_once_for_all_machines_that_do_it():
+    run = Run("web1", "web2", "db1", "app1")
+    same = {
+        host: [step("stop nginx"), step(f"flush {host}", type="command", number=2), step("wait", "", "connections", 3)]
+        for host in ("web1", "web2")
+    }
+    db1 = [step("run a.yml", type="tasks"), step("", "run b.yml", type="tasks"), step("drain", type="haproxy")]
+    assert lines(run, **same, db1=db1, app1=[step("stop app")])[-2:] == [
+        "not verified before an approval, web1, web2: step 2 (flush HOST), step 3 (wait)",
+        "not verified before an approval, db1: step 1 (run a.yml)",
     ]

@@ -114,6 +114,11 @@ def test_others_are_asked_for_what_they_did(tmp_path):
     assert answer["elsewhere"]["begun"] is True
 
 
+def test_the_mark_says_which_steps_nobody_looks_at_once_more(machine):
+    verified = {entry["key"]: "not_verified" not in entry for entry in machine.mark()["steps"]}
+    assert verified == {"service nginx": True, "command flush": False, "connections wait": False}
+
+
 @pytest.mark.parametrize("ran", [False, True])
 def test_the_approver_looks_at_itself_in_the_call_by_which_it_approves(machine, ran):
     machine.world.initial_states = {"nginx": {"ran": ran}}

@@ -180,7 +180,7 @@ def test_status_of_a_machine_that_is_out(machine):
     assert machine.call("status") == FINE
     assert "State      PREPARED by the watcher since " in machine.out
     assert "(12 min), for E1" in " ".join(machine.out.split())
-    assert "           done: prepare.d/10-app\n" in machine.out
+    assert "           done: prepare.d/10-app\n           not verified: prepare.d/10-app\n" in machine.out
     assert "Events     Reboot E1 Started of this machine\n" in machine.out and "not approved" not in machine.out
 
 

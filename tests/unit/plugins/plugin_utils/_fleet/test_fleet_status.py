@@ -83,6 +83,23 @@ def test_a_mark_says_who_for_what_since_when_and_how_far():
 
 
 @pytest.mark.parametrize(
+    "changes, is_said",
+    [
+        ({}, True),
+        ({"phase": "preparing"}, True),
+        ({"phase": "recovering"}, False),
+        ({"kind": "drain"}, False),  # it approves nothing
+    ],
+)
+def test_what_is_not_verified_before_an_approval_is_said_below_the_mark(changes, is_said):
+    flush, late = (
+        dict(step(key, state), not_verified=True) for key, state in (("flush\n", "done"), ("late", "waiting"))
+    )
+    said = lines(machine(mark=mark("A-1", steps=[step("service nginx"), flush, late], **changes)))
+    assert [line.strip() for line in said if "not verified" in line] == ["not verified: flush"] * is_said
+
+
+@pytest.mark.parametrize(
     "changes, short, life",
     [
         (
