@@ -23,6 +23,8 @@ from .supervisor import Work
 LAST_WORDS = 1.0
 """Seconds that work which watches its limit itself has beyond it, to say what it last saw."""
 
+_POLL_EVERY = 0.02
+
 _CUT_OFF = (
     "it was interrupted: the machine was rebooted meanwhile, its disk had no room for the result, or something killed it, "
     + native.KILLED_BY
@@ -72,6 +74,26 @@ class JobRunner(StepRunner):
         quiet = bool(step_run.step.get("no_log"))
         user = self.as_user(step_run.step)
         self._jobs.begin(step_run.job, self.work(step_run), step_run.limit + self.beyond, user, quiet, step_run)
+
+    def result_of(self, step_run: StepRun) -> Dict[str, Any]:
+        """How its job has ended by itself, when it was begun and waited for.
+
+        :raises JobFailed: when it can't be begun, or has not ended so within its limit
+        """
+        self.launch(step_run)
+        deadline = Deadline(Clock(), step_run.limit)
+        job = self._jobs.poll(step_run.job)
+        while job.state in (NEVER_BEGUN, RUNNING) and not deadline.passed():
+            Clock().sleep(min(_POLL_EVERY, deadline.remaining()))
+            job = self._jobs.poll(step_run.job)
+        if job.state in (NEVER_BEGUN, RUNNING):
+            self._jobs.stop(step_run.job)
+            raise JobFailed(f"it did not end within {step_run.limit:.1f} s")
+        self._jobs.forget(step_run.job)
+        progress = self.seen(step_run, job)
+        if job.state == CUT_OFF or job.result["stopped"] or job.result["timed_out"] or job.result["problem"]:
+            raise JobFailed(progress.note)
+        return job.result
 
     def check(self, step_run: StepRun) -> Progress:
         return self.seen(step_run, self._jobs.poll(step_run.job))

@@ -183,6 +183,12 @@ class Jobs:
         if self._lives(work) and self.poll(name).state == RUNNING:
             _kill(work)
 
+    def forget(self, name: str) -> None:
+        """Remove what is left of one that is over. What can't be removed goes with the mark."""
+        import shutil  # takes time to import, and few calls need it
+
+        shutil.rmtree(self._path(name), ignore_errors=True)
+
     def _ask_to_end(self, name: str, supervisor: int) -> None:
         """Have the supervisor of a job end it."""
         with contextlib.suppress(ProcessLookupError):

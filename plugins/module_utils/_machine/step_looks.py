@@ -49,14 +49,18 @@ class Looked(NamedTuple):
         return listed([*self.back.values(), *self.unseen])
 
 
-def state_here(step: Step, runner_of: Callable[[Step], StepRunner], asking: Deadline) -> InitialState:
+def state_here(
+    step: Step, runner_of: Callable[[Step], StepRunner], asking: Deadline, again: bool = False
+) -> InitialState:
     """The state of one of the machine's own steps.
 
+    :arg again: whether for the second look
     :raises RunnerFailed: when it can't be determined, or the time is over
     """
     if asking.passed():
         raise RunnerFailed(f"the {WITHIN:g} s are over in which the machine is asked for all of them")
-    return runner_of(step).before(step)
+    runner = runner_of(step)
+    return runner.state(step, asking.remaining()) if again else runner.before(step)
 
 
 def look(
@@ -78,7 +82,7 @@ def look(
     """
     moves = to_look_at(marked, plan)
     looked = Looked(bool(moves), {}, [], [])
-    for move in moves:
+    for move in sorted(moves, key=lambda one: type_of(one.step["type"]).asks_slowly):
         step, key = move.step, move.key
         if key in fresh:
             continue
@@ -90,7 +94,7 @@ def look(
             why = one_line(failed[key].get("note"), 500) or "no reason was given"
         else:
             try:
-                found = elsewhere[key] if move.elsewhere else state_here(step, runner_of, asking)
+                found = elsewhere[key] if move.elsewhere else state_here(step, runner_of, asking, again=True)
                 back = type_of(step["type"]).holds(step, found)  # type: ignore[misc]
                 if back:
                     looked.back[key] = f"{named(step)}: {back}"

@@ -64,6 +64,14 @@ class StepRunner:
         """
         return {}
 
+    def state(self, step: Step, within: float) -> Dict[str, Any]:
+        """What the second look judges by, whether what was done still stands.
+
+        :arg within: seconds that are left for it
+        :raises RunnerFailed: when that can't be determined
+        """
+        return self.before(step)
+
     def lacks(self, step: Step) -> str:
         """Why the step could not be done now, as far as can be seen; "" when nothing speaks against it."""
         try:

@@ -15,6 +15,7 @@ import sys
 from typing import Any, Dict, Iterator, Mapping, Set, Tuple, Type, Union
 
 from .._clock import Clock, Deadline
+from .._steps.commands import checked
 from .._steps.connections import TYPE as CONNECTIONS
 from .._steps.http import TYPE as HTTP
 from .._steps.http import counted
@@ -60,6 +61,15 @@ class CommandRunner(JobRunner):
 
         return run
 
+    def state(self, step: Step, within: float) -> Dict[str, Any]:
+        """By its check, run as ``do`` is."""
+        as_do = dict(step, do=step["check"])
+        try:
+            result = self.result_of(StepRun(as_do, "do", f"check{os.urandom(8).hex()}", within, 0.0, {}))
+        except JobFailed as error:
+            raise RunnerFailed(f"its check gave no answer: {error}") from error
+        return checked(step, result)
+
     def lacks(self, step: Step) -> str:
         return lacking(step, os.environ.get("PATH", "")) or super().lacks(step)
 
@@ -82,7 +92,7 @@ def lacking(step: Step, path: str) -> str:
     folder = _path(step["chdir"], environment) if step.get("chdir") else ""
     if folder and not os.path.isdir(folder):
         return f"this machine has no folder {folder}"
-    for direction in ("do", "undo"):
+    for direction in ("do", "undo", "check"):
         program = _path(step[direction]["argv"][0], environment) if (step.get(direction) or {}).get("argv") else ""
         where = os.path.join(folder, program) if os.path.basename(program) != program else program
         if program and not shutil.which(where, path=environment["PATH"] or path):

@@ -11,7 +11,22 @@ import os
 import shlex
 from typing import Any, Dict, Mapping
 
-from .step_type import BECOME, NO_LOG, Host, Step, StepError, StepType, TaskResult, Words, kind_of
+from .._text import last_line, one_line
+from .step_type import (
+    BECOME,
+    MOST,
+    NO_LOG,
+    Host,
+    Step,
+    StepError,
+    StepType,
+    TaskResult,
+    Words,
+    exit_words,
+    has_run,
+    kept_back,
+    kind_of,
+)
 
 
 def _complete_command(step: Step, host: Host, system: str) -> Words:
@@ -20,15 +35,25 @@ def _complete_command(step: Step, host: Host, system: str) -> Words:
         if step.get(direction):
             step[direction] = _command(step[direction], direction, system)
             texts[direction] = _text(step[direction], step["no_log"])
+    if "check" in step:
+        _complete_check(step, system)
     step["environment"] = {str(key): str(value) for key, value in step["environment"].items()}
     words = {direction: f"run {text}" for direction, text in texts.items()}
     return Words(texts.get("do") or texts["undo"], words.get("do", ""), words.get("undo", ""))
 
 
+def _complete_check(step: Step, system: str) -> None:
+    step["check"] = _command(step["check"], "check", system)
+    if not step.get("do"):
+        raise StepError("check asks whether what do has done still stands, and the step has no do")
+    if step.get("creates"):
+        raise StepError("check and creates don't go together: where the path exists, do would not be done again")
+
+
 def _command(value: Any, key: str, system: str) -> Dict[str, Any]:
     """A command as the modules want it: ``{"argv": [...]}``; a Windows command line stays as it is: ``{"cmd": "..."}``"""
     if isinstance(value, str):
-        if system == "windows":
+        if system == "windows" and value.strip():
             return {"cmd": value}
         try:
             argv = shlex.split(value)
@@ -54,11 +79,42 @@ def _timed_out(result: TaskResult) -> bool:
     return result.get("rc") == 124 and "timeout" in str(result.get("cmd", ""))
 
 
+CHECK_LASTS = 4
+"""Seconds that a check may take where Ansible's modules run it on Linux."""
+
+
+def _has_check(step: Mapping[str, Any]) -> bool:
+    return bool(step.get("check"))
+
+
+def checked(step: Step, result: TaskResult) -> Dict[str, Any]:
+    """What the second look finds, by how the check ended."""
+    return {"rc": result["rc"], "words": f"exit code {result['rc']}" if step["no_log"] else exit_words(result)}
+
+
+def _checked_elsewhere(step: Step, result: TaskResult) -> Dict[str, Any]:
+    if _timed_out(result):
+        raise StepError(f"its check gave no answer: it did not end within {CHECK_LASTS} s")
+    if not has_run(result):
+        words = (
+            kept_back()
+            if step["no_log"]
+            else last_line(result.get("stderr"), MOST) or one_line(result.get("msg"), MOST)
+        )
+        raise StepError(f"its check gave no answer: {words or 'no reason was given'}")
+    return checked(step, result)
+
+
+def _holds(step: Step, found: Mapping[str, Any]) -> str:
+    return f"its check ended with {found['words']}" if found["rc"] else ""
+
+
 COMMAND = StepType(
     name="command",
     options={
         "do": {"type": "raw"},
         "undo": {"type": "raw"},
+        "check": {"type": "raw"},
         "creates": {"type": "str"},
         "chdir": {"type": "str"},
         "environment": {"type": "dict", "default": {}},
@@ -69,6 +125,10 @@ COMMAND = StepType(
     },
     complete=_complete_command,
     one_of=("do", "undo"),
+    initial_state=_checked_elsewhere,
+    holds=_holds,
+    can_look=_has_check,
+    asks_slowly=True,
     by_itself=True,
     in_background=True,
     timed_out=_timed_out,

@@ -200,13 +200,14 @@ class StepType(NamedTuple):
     before: Callable[[Step, Mapping[str, Any]], Optional[Step]] = _all_of_it
     """The step as far as it is ours to do and to undo, by the initial state; None when nothing of it is."""
     initial_state: Callable[[Step, TaskResult], Dict[str, Any]] = _no_initial_state
-    """The initial state, by what a task returned that asked for it, where others than the machine program ask.
+    """The state, by what a task returned that asked for it, where others than the machine program ask: the initial one, and that of now for the
+    second look.
 
     :raises StepError: when the machine has not got what the step is about
     """
     holds: Optional[Callable[[Step, Mapping[str, Any]], str]] = None
-    """What of the step, as far as it is ours, does not stand any more, as a clause, by the state that is found now; "" when all of it does. Gets
-    what the initial state is asked for by. None where that can't be looked at.
+    """What of the step, as far as it is ours, does not stand any more, as a clause, by the state that is found now; "" when all of it does.
+    None where that can't be looked at.
     """
     can_look: Callable[[Mapping[str, Any]], bool] = _always
     """Whether it can be looked at by what the user has written, where ``holds`` is there."""

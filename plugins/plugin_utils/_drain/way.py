@@ -57,7 +57,7 @@ class Way(NamedTuple):
     look: Callable[[AtHand, Any, Call], Seen]
     """Begins the step at hand, or sees how far it is. Gets the job of the look before; None where there was none."""
     before: Callable[[Step, Call], TaskResult] | None = None
-    """Asks for the initial state; None where that does not matter."""
+    """Asks for the state, the initial one and that of the second look; None where neither matters."""
 
 
 def part_of(hand: AtHand) -> Any:

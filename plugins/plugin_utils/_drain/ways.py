@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ...module_utils._steps.commands import CHECK_LASTS
 from ...module_utils._steps.http import counted
 from ...module_utils._steps.services import states_of_iis
 from ...module_utils._steps.step_type import Step, TaskResult
@@ -41,9 +42,19 @@ def _command(hand: AtHand, job: Any, call: Call) -> Seen:
 
 
 def _command_order(hand: AtHand) -> Order:
-    step, part, seconds = hand["step"], part_of(hand), seconds_of(hand)
     made_by_it = "creates" if hand["direction"] == "do" else "removes"
-    common: dict[str, Any] = {"chdir": step.get("chdir"), made_by_it: step.get("creates")}
+    options = {made_by_it: hand["step"].get("creates")}
+    return _order_of_command(hand["step"], part_of(hand), seconds_of(hand), options)
+
+
+def _command_check(step: Step, call: Call) -> TaskResult:
+    """Every exit code is an answer."""
+    order = _order_of_command(step, step["check"], CHECK_LASTS, {})
+    return {**call(order._replace(lasts=0, failure_answers=True)), "changed": False}
+
+
+def _order_of_command(step: Step, part: Mapping[str, Any], seconds: int, more: Mapping[str, Any]) -> Order:
+    common: dict[str, Any] = {"chdir": step.get("chdir"), **more}
     if step["system"] == "windows":
         given = options(argv=part.get("argv"), cmd=part.get("cmd"), **common)
         return Order("ansible.windows.win_command", given, seconds, step["environment"])
@@ -224,7 +235,7 @@ def _cluster_node(step: Step, direction: str, begins: bool) -> Order:
 
 WAYS: dict[str, Way] = {
     "service": Way(_service, _service_before),
-    "command": Way(_command),
+    "command": Way(_command, _command_check),
     "http": Way(_http),
     "connections": Way(_connections),
     "iis": Way(_iis, _iis_before),

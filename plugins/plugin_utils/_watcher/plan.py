@@ -307,7 +307,7 @@ def _refusal(step: Step) -> str:
             f"{label}: {step.get('delegate_to') or 'another machine'} is to do it (delegate_to), and the watcher reaches no other "
             f"machine: leave delegate_to out, or write it as a hook; {_BY_MAINTAIN}"
         )
-    if any("cmd" in (step.get(direction) or {}) for direction in ("do", "undo")):
+    if any("cmd" in (step.get(direction) or {}) for direction in ("do", "undo", "check")):
         return (
             f"{label}: on Windows the watcher splits no command line: give the program and its arguments as a list, such as "
             "[C:\\app\\drain.exe, /quiet]"

@@ -9,18 +9,23 @@ import sys
 
 import pytest
 
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._clock import Clock, Deadline
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine import job_runner, posix
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.step_looks import look
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.step_runner import (
     ABSENT,
     DONE,
     FAILED,
     PENDING,
     Progress,
+    RunnerFailed,
 )
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._steps.commands import COMMAND
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._machine.doing import (
     LONG,
     Doing,
     content,
+    is_gone,
     jobs_in,
     until,
 )
@@ -259,3 +264,49 @@ def test_what_it_lacks_is_seen_by_a_look(doing, tmp_path, monkeypatch, options, 
 def test_it_lacks_who_it_is_to_run_as(doing, monkeypatch):
     monkeypatch.setattr(posix.os, "geteuid", lambda: 1000)
     assert doing.hand.lacks(doing.step(do="ls", become=True)).startswith("the step has become: true, and Ansible runs")
+
+
+def held(doing, within=LONG, **options):
+    """What of a step does not stand, by its check."""
+    step = doing.step(do=["true"], **options)
+    return COMMAND.holds(step, doing.hand.state(step, within))
+
+
+def test_its_check_says_whether_what_was_done_still_stands(doing, tmp_path):
+    out = tmp_path / "out of service"
+    check = script('echo "$(pwd) $GREETING" >&2; test -e "$1"', out)
+    environment = {"GREETING": "in service"}
+    words = f"its check ended with exit code 1: {tmp_path} in service"
+    assert held(doing, check=check, chdir=str(tmp_path), environment=environment) == words
+    assert held(doing, check=check, no_log=True) == "its check ended with exit code 1"
+    out.write_text("")
+    assert held(doing, check=check) == ""
+    assert os.listdir(doing.jobs.folder) == [], "nothing is left of looks"
+
+
+def test_the_initial_state_is_not_asked_for_by_its_check(doing):
+    assert doing.hand.before(doing.step(do=["true"], check=["/no/such"])) == {}
+
+
+@pytest.mark.parametrize("secret, words", [(False, "/no/such: No such file or directory"), (True, "kept back")])
+def test_a_check_that_can_not_be_run_says_nothing(doing, secret, words):
+    with pytest.raises(RunnerFailed, match=f"its check gave no answer: .*{words}"):
+        held(doing, check=["/no/such"], no_log=secret)
+    assert doing.hand.lacks(doing.step(do=["true"], check=["/no/such"])) == "this machine has no program /no/such"
+
+
+def test_a_check_that_does_not_end_says_nothing_and_is_ended(doing, tmp_path):
+    with pytest.raises(RunnerFailed, match="its check gave no answer: it did not end within"):
+        held(doing, within=1.0, check=script("echo $$ > $1; exec sleep 300", tmp_path / "pid"))
+    pid = int(content(tmp_path / "pid"))
+    until(lambda: is_gone(pid), "the end of the check")
+
+
+@pytest.mark.parametrize("code, back", [(0, {}), (3, {"it": "step 1 (it): its check ended with exit code 3"})])
+def test_the_second_look_goes_by_it(doing, code, back):
+    step = dict(
+        doing.step(do=["true"], check=script(f"exit {code}")), type="command", number=1, name="it", does="run it"
+    )
+    marked = {"key": "it", "type": "command", "state": DONE, "before": {}}
+    asking = Deadline(Clock(), LONG)
+    assert look([marked], {"it": step}, lambda step: doing.hand, asking, (), {}, {}).back == back

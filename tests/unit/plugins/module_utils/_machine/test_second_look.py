@@ -119,6 +119,50 @@ def test_the_mark_says_which_steps_nobody_looks_at_once_more(machine):
     assert verified == {"service nginx": True, "command flush": False, "connections wait": False}
 
 
+CHECK = {"check": {"argv": ["ctl"]}, "no_log": False}
+IN_SERVICE, OUT = {"rc": 3, "words": "exit code 3"}, {"rc": 0, "words": "exit code 0"}
+
+
+@pytest.fixture
+def checked(tmp_path):
+    """A machine that is prepared by a command with a check."""
+    made = Machine(tmp_path / "marks", step("flush", **CHECK), step("wait", "connections"))
+    assert made.go()["state"] == "prepared"
+    del made.world.journal[:]
+    return made
+
+
+@pytest.mark.parametrize(
+    "found, done, stands, back, unseen",
+    [
+        (OUT, [], "stands", [], ""),
+        (
+            IN_SERVICE,
+            [("do", "flush"), ("do", "wait")],
+            "stands",
+            ["step 1 (flush): its check ended with exit code 3"],
+            "",
+        ),
+        ("it hung", [], "unknown", [], "step 1 (flush) could not be looked at: it hung"),
+    ],
+)
+def test_a_command_is_looked_at_by_its_check(checked, found, done, stands, back, unseen):
+    checked.world.initial_states = {"flush": found}
+    answer = checked.go()
+    assert checked.world.journal == done
+    assert (answer["state"], answer["stands"], answer["back"], answer["unseen"]) == ("prepared", stands, back, unseen)
+    assert "not_verified" not in checked.mark()["steps"][0]
+
+
+def test_others_run_the_check_of_a_command_that_they_have_run_and_not_before(tmp_path):
+    machine = Machine(tmp_path / "marks", step("flush", elsewhere=True, **CHECK))
+    assert machine.go()["elsewhere"]["begun"] is True, "no initial state is asked for"
+    machine.go(outcomes={"command flush": {"state": "done"}})
+    assert machine.go()["ask"] == ["command flush"]
+    assert machine.go(before={"command flush": OUT})["stands"] == "stands"
+    assert machine.go(before={"command flush": IN_SERVICE})["elsewhere"]["begun"] is True
+
+
 @pytest.mark.parametrize("ran", [False, True])
 def test_the_approver_looks_at_itself_in_the_call_by_which_it_approves(machine, ran):
     machine.world.initial_states = {"nginx": {"ran": ran}}

@@ -7,6 +7,7 @@ import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._steps.commands import COMMAND
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._steps.step_type import StepError
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._steps.types import is_verified
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._steps.steps import completed
 
 
@@ -48,6 +49,10 @@ def test_an_environment_is_of_texts():
         ({"do": True}, "do is true or false, not a command line"),
         ({"do": "echo 'open"}, "do can't be split into arguments: No closing quotation"),
         ({"do": "x", "undo": "  "}, "undo names no program"),
+        ({"do": "x", "check": ""}, "check names no program"),
+        ({"do": "x", "check": False}, "check is true or false, not a command line"),
+        ({"undo": "x", "check": "y"}, "the step has no do"),
+        ({"do": "x", "check": "y", "creates": "/z"}, "check and creates don't go together"),
     ],
 )
 def test_what_is_no_command(options, words):
@@ -58,3 +63,18 @@ def test_what_is_no_command(options, words):
 def test_the_program_timeout_says_that_it_ended_the_command():
     assert COMMAND.timed_out({"rc": 124, "cmd": ["timeout", "-k", "5", "5", "app"]})
     assert not COMMAND.timed_out({"rc": 124, "cmd": ["app"]}) and not COMMAND.timed_out({"rc": 1, "cmd": ["timeout"]})
+
+
+def test_an_empty_check_is_none_on_windows_either():
+    with pytest.raises(StepError, match="check names no program"):
+        completed("command", "windows", do="app.exe", check=" ")
+
+
+def test_its_check_is_a_command_of_the_same_form():
+    assert completed("command", do="x", check="ctl 'is drained'")[0]["check"] == {"argv": ["ctl", "is drained"]}
+    assert completed("command", "windows", do="x", check=r"C:\ctl.exe /q")[0]["check"] == {"cmd": r"C:\ctl.exe /q"}
+
+
+@pytest.mark.parametrize("more, is_one", [({}, False), ({"check": "ctl"}, True)])
+def test_it_is_verified_where_it_has_a_check(more, is_one):
+    assert is_verified(dict(completed("command", do="x", **more)[0], type="command")) is is_one

@@ -203,7 +203,8 @@ def test_every_step_has_what_a_run_goes_by(step):
 
 def test_every_type_is_done_by_load_balancers_by_its_way_or_is_the_users_own():
     assert [name for name, kind in TYPES.items() if bool(kind.orders) + (name in WAYS) + kind.own != 1] == []
-    assert [name for name, way in WAYS.items() if bool(way.before) != _has_case(TYPES[name])] == []
+    assert [name for name, way in WAYS.items() if bool(way.before) != bool(TYPES[name].holds)] == []
+    assert [name for name, kind in TYPES.items() if _has_case(kind) and not kind.holds] == []
 
 
 def test_a_step_has_the_default_time_unless_it_names_its_own():

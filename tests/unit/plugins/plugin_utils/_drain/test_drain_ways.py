@@ -11,6 +11,10 @@ import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._steps.step_type import Host
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain import orders as rounds
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain.elsewhere import (
+    as_it_came,
+    initial_state,
+)
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain.orders import orders
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain.plan import make_plan
 
@@ -251,6 +255,49 @@ BEFORE = [
 @pytest.mark.parametrize("raw, words", BEFORE)
 def test_nor_is_the_initial_state_known_by_it(raw, words):
     assert words in Others(raw, "windows").before(NOTHING)["went_wrong"]["msg"]
+
+
+RAN = {"changed": True, "delta": "0:00:00.1", "stderr": "still in service"}
+
+
+@pytest.mark.parametrize(
+    "system, came, found",
+    [
+        (
+            "linux",
+            {**RAN, "rc": 0, "cmd": ["timeout"]},
+            {"initial": {"rc": 0, "words": "exit code 0: still in service"}},
+        ),
+        ("windows", {**RAN, "rc": 3}, {"initial": {"rc": 3, "words": "exit code 3: still in service"}}),
+        (
+            "linux",
+            {**RAN, "rc": 124, "cmd": ["timeout"]},
+            {"failed": "its check gave no answer: it did not end within 4 s"},
+        ),
+        (
+            "linux",
+            {**RAN, "rc": 127, "cmd": ["timeout"], "stderr": "timeout: failed to run command"},
+            {"failed": "its check gave no answer: timeout: failed to run command"},
+        ),
+        ("windows", {"rc": 2, "msg": "no such file"}, {"failed": "its check gave no answer: no such file"}),
+        ("windows", {"went_wrong": {"unreachable": True, "msg": "gone"}}, {"failed": "unreachable: gone"}),
+    ],
+)
+def test_the_check_of_a_command_is_an_answer_however_it_ends(system, came, found):
+    raw = {"type": "command", "do": "app.exe drain", "check": ["app", "is drained"], "environment": {"A": "b"}}
+    others = Others(raw, system)
+    result = others.before(came)
+    order = others.called[0]
+    argv = ["app", "is drained"] if system == "windows" else ["timeout", "-k", "5", "4", "app", "is drained"]
+    assert (order.options["argv"], order.lasts, order.failure_answers) == (argv, 0, True)
+    assert order.environment == {"A": "b"} and result["changed"] is False
+    assert initial_state(others.step, as_it_came(result)) == found
+
+
+def test_the_words_of_a_secret_check_are_kept_back():
+    step = Others({"type": "command", "do": "x", "check": "y", "no_log": True}, "windows").step
+    for came in ({**RAN, "rc": 3}, {"rc": 2, "msg": "still in service"}):
+        assert "still" not in str(initial_state(step, came))
 
 
 def test_what_did_not_have_to_run_says_so():
