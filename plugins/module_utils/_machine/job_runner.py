@@ -8,6 +8,7 @@ Private to this collection.
 
 import getpass
 import math
+import os
 from typing import Any, Callable, Dict
 
 from .._clock import Clock, Deadline
@@ -17,7 +18,7 @@ from . import step_runner
 from .jobs import ABSENT as NEVER_BEGUN
 from .jobs import CUT_OFF, RUNNING, Jobs, Seen
 from .platform import native
-from .step_runner import ABSENT, DONE, FAILED, PENDING, JobFailed, Progress, StepRun, StepRunner
+from .step_runner import ABSENT, DONE, FAILED, PENDING, JobFailed, Progress, RunnerFailed, StepRun, StepRunner
 from .supervisor import Work
 
 LAST_WORDS = 1.0
@@ -75,11 +76,18 @@ class JobRunner(StepRunner):
         user = self.as_user(step_run.step)
         self._jobs.begin(step_run.job, self.work(step_run), step_run.limit + self.beyond, user, quiet, step_run)
 
-    def result_of(self, step_run: StepRun) -> Dict[str, Any]:
-        """How its job has ended by itself, when it was begun and waited for.
+    def checked(self, step: Step, within: float) -> Dict[str, Any]:
+        """How the check of a step has ended, run as a job of which nothing is left.
 
-        :raises JobFailed: when it can't be begun, or has not ended so within its limit
+        :raises RunnerFailed: when it could not be run, or was not over in time
         """
+        step_run = StepRun(step, "check", f"check{os.urandom(8).hex()}", within, 0.0, {})
+        try:
+            return self._result(step_run)
+        except JobFailed as error:
+            raise RunnerFailed(f"its check gave no answer: {error}") from error
+
+    def _result(self, step_run: StepRun) -> Dict[str, Any]:
         self.launch(step_run)
         deadline = Deadline(Clock(), step_run.limit)
         job = self._jobs.poll(step_run.job)
@@ -88,11 +96,12 @@ class JobRunner(StepRunner):
             job = self._jobs.poll(step_run.job)
         if job.state in (NEVER_BEGUN, RUNNING):
             self._jobs.stop(step_run.job)
+        else:
+            self._jobs.forget(step_run.job)
+        if job.state in (NEVER_BEGUN, RUNNING) or job.result.get("timed_out"):
             raise JobFailed(f"it did not end within {step_run.limit:.1f} s")
-        self._jobs.forget(step_run.job)
-        progress = self.seen(step_run, job)
-        if job.state == CUT_OFF or job.result["stopped"] or job.result["timed_out"] or job.result["problem"]:
-            raise JobFailed(progress.note)
+        if job.state == CUT_OFF or job.result["stopped"] or job.result["problem"]:
+            raise JobFailed(self.seen(step_run, job).note)
         return job.result
 
     def check(self, step_run: StepRun) -> Progress:

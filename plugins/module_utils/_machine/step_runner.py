@@ -37,7 +37,7 @@ class StepRun(NamedTuple):
     """One direction of one step, of one outage."""
 
     step: Step  # its options, secrets among them
-    direction: str  # do, undo
+    direction: str  # do, undo; check, for the second look
     job: str  # its name: letters and digits, another one for each time that the step may be gone through
     limit: float  # seconds that it may take
     elapsed: float  # seconds since it was begun; infinite when the machine has been started anew since

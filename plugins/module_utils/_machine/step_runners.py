@@ -19,7 +19,7 @@ from .._steps.commands import checked
 from .._steps.connections import TYPE as CONNECTIONS
 from .._steps.http import TYPE as HTTP
 from .._steps.http import counted
-from .._steps.step_type import MOST, Step, Verdict, exit_words, kept_back
+from .._steps.step_type import MOST, Step, StepError, Verdict, exit_words, kept_back
 from .._steps.types import HOOKS
 from .._text import one_line
 from . import systemd_services
@@ -62,13 +62,7 @@ class CommandRunner(JobRunner):
         return run
 
     def state(self, step: Step, within: float) -> Dict[str, Any]:
-        """By its check, run as ``do`` is."""
-        as_do = dict(step, do=step["check"])
-        try:
-            result = self.result_of(StepRun(as_do, "do", f"check{os.urandom(8).hex()}", within, 0.0, {}))
-        except JobFailed as error:
-            raise RunnerFailed(f"its check gave no answer: {error}") from error
-        return checked(step, result)
+        return checked(step, self.checked(step, within))
 
     def lacks(self, step: Step) -> str:
         return lacking(step, os.environ.get("PATH", "")) or super().lacks(step)
@@ -192,8 +186,24 @@ class HttpRunner(JobRunner):
 
     beyond = LAST_WORDS
 
+    def state(self, step: Step, within: float) -> Dict[str, Any]:
+        answered = self.checked(step, within)["answer"]
+        if answered["state"] == FAILED:
+            raise RunnerFailed(answered["note"])
+        return {"back": answered["note"]}
+
     def work(self, step_run: StepRun) -> Work:
+        if step_run.direction == "check":
+            return lambda: _check(step_run.step)
         return lambda: _run(step_run)
+
+
+def _check(step: Step) -> Dict[str, Any]:
+    try:
+        found = HTTP.initial_state(step, _asked(step, step["check"], step["check"]["request_timeout"]))
+    except StepError as error:
+        return answer(FAILED, str(error))
+    return answer(DONE, found["back"])
 
 
 def _run(step_run: StepRun) -> Dict[str, Any]:

@@ -7,7 +7,7 @@ Private to this collection.
 """
 
 import json
-from typing import Any, Mapping, Tuple
+from typing import Any, Dict, Mapping, Tuple
 
 from .._text import digits, one_line
 from .step_type import (
@@ -24,7 +24,7 @@ from .step_type import (
     without_none,
 )
 
-_UNTIL = {
+_UNTIL: Dict[str, Any] = {
     "type": "dict",
     "options": {
         "url": {"type": "str"},
@@ -53,6 +53,16 @@ _REQUEST = {
 }
 
 
+_CHECK = {
+    "type": "dict",
+    "options": {
+        "url": {"type": "str", "required": True},
+        "request_timeout": {"type": "int", "default": 2},
+        **{key: _UNTIL["options"][key] for key in ("method", "status", "contains", "json")},
+    },
+}
+
+
 def _complete(step: Step, host: Host, system: str) -> Words:
     subjects = {}
     words = {}
@@ -74,17 +84,26 @@ def _complete(step: Step, host: Host, system: str) -> Words:
         if request.get("until"):
             until = request["until"] = without_none(request["until"])
             until.setdefault("url", request["url"])
-            _check_url(until["url"], f"{direction}.until.url")
-            until["method"] = until["method"].upper()
-            until["headers"] = headers
-            for key in ("interval", "request_timeout"):
-                at_least_one(until[key], f"{direction}.until.{key}")
+            _complete_question(until, headers, f"{direction}.until")
+            at_least_one(until["interval"], f"{direction}.until.interval")
             if until["in_a_row"] < 1:
                 raise StepError(
                     f"{direction}.until.in_a_row is {until['in_a_row']}; it is a number of answers, at least 1"
                 )
             words[direction] += f" and wait until {_bare_url(until['url'])} says so"
+    if step.get("check"):
+        if not step.get("do"):
+            raise StepError("check asks whether what do has done still stands, and the step has no do")
+        step["check"] = without_none(step["check"])
+        _complete_question(step["check"], headers, "check")
     return Words(subjects.get("do") or subjects["undo"], words.get("do", ""), words.get("undo", ""))
+
+
+def _complete_question(question: Dict[str, Any], headers: Mapping[str, str], key: str) -> None:
+    _check_url(question["url"], f"{key}.url")
+    question["method"] = question["method"].upper()
+    question["headers"] = headers
+    at_least_one(question["request_timeout"], f"{key}.request_timeout")
 
 
 def _check_url(url: str, key: str) -> None:
@@ -125,12 +144,13 @@ def counted(step: Step, direction: str, answer: TaskResult, before: int) -> Task
 
     :arg before: how many there were before it
     """
-    return dict(answer, good=before + 1 if _judged(step, direction, answer).done else 0)
+    return dict(answer, good=before + 1 if _judged(step[direction]["until"], answer).done else 0)
 
 
 def _says_so(step: Step, direction: str, result: TaskResult) -> Verdict:
     """Whether answers are those that are waited for."""
-    verdict, wanted = _judged(step, direction, result), step[direction]["until"].get("in_a_row", 1)
+    until = step[direction]["until"]
+    verdict, wanted = _judged(until, result), until.get("in_a_row", 1)
     good = result.get("good", 1)
     if not verdict.done or wanted == 1:
         return verdict
@@ -139,23 +159,32 @@ def _says_so(step: Step, direction: str, result: TaskResult) -> Verdict:
     return verdict._replace(note=f"{verdict.note}, {wanted} times in a row")
 
 
-def _judged(step: Step, direction: str, result: TaskResult) -> Verdict:
-    """Whether an answer is a good one."""
-    until = step[direction]["until"]
+def _status(result: TaskResult) -> Any:
+    """None where there was no answer."""
     status = result.get("status_code", result.get("status"))
+    return None if status == -1 else status
+
+
+def _no_answer(result: TaskResult) -> str:
+    return f"no answer: {one_line(result.get('msg'), MOST) or 'nothing was said'}"
+
+
+def _judged(question: Mapping[str, Any], result: TaskResult) -> Verdict:
+    """Whether an answer is a good one."""
+    status = _status(result)
     content = result.get("content")
     content = content if isinstance(content, str) else ""
-    answered = status not in (None, -1)
-    done = status in until["status"]
-    wanted = [f"status {' or '.join(str(code) for code in until['status'])}"]
-    seen = [f"status {status}" if answered else f"no answer: {one_line(result.get('msg'), MOST) or 'nothing was said'}"]
-    if until.get("contains") is not None:
-        wanted.append(f"a body that contains {until['contains']!r}")
-        if until["contains"] not in content:
+    answered = status is not None
+    done = status in question["status"]
+    wanted = [f"status {' or '.join(str(code) for code in question['status'])}"]
+    seen = [f"status {status}" if answered else _no_answer(result)]
+    if question.get("contains") is not None:
+        wanted.append(f"a body that contains {question['contains']!r}")
+        if question["contains"] not in content:
             done = False
             seen.append("a body without it")
-    if until.get("json"):
-        path, equals = until["json"]["path"], until["json"]["equals"]
+    if question.get("json"):
+        path, equals = question["json"]["path"], question["json"]["equals"]
         wanted.append(f"{path} = {json.dumps(equals, default=str)}")
         found, missing = _value_at(content, path)
         if missing or not _same(found, equals):
@@ -167,6 +196,22 @@ def _judged(step: Step, direction: str, result: TaskResult) -> Verdict:
         problem="" if done else f"{one_line(', '.join(seen), MOST)}; wanted: {', '.join(wanted)}",
         note=", ".join(wanted) if done else "",
     )
+
+
+def _has_check(step: Mapping[str, Any]) -> bool:
+    return bool(step.get("check"))
+
+
+def _checked(step: Step, result: TaskResult) -> Dict[str, Any]:
+    """By what the application answered to the check."""
+    if _status(result) is None:
+        raise StepError(f"its check got {'no answer' if step['no_log'] else _no_answer(result)}")
+    verdict = _judged(step["check"], result)
+    return {"back": "" if verdict.done else "another answer than is wanted" if step["no_log"] else verdict.problem}
+
+
+def _holds(step: Step, found: Mapping[str, Any]) -> str:
+    return f"its check got {found['back']}" if found["back"] else ""
 
 
 def _value_at(content: str, path: str) -> Tuple[Any, str]:
@@ -197,6 +242,7 @@ TYPE = StepType(
     options={
         "do": _REQUEST,
         "undo": _REQUEST,
+        "check": _CHECK,
         "headers": {"type": "dict", "default": {}},
         "user": {"type": "str"},
         "password": {"type": "str", "no_log": True},
@@ -207,6 +253,10 @@ TYPE = StepType(
     },
     complete=_complete,
     one_of=("do", "undo"),
+    initial_state=_checked,
+    holds=_holds,
+    can_look=_has_check,
+    asks_slowly=True,
     judges={"until": _says_so},
     interval=_interval,
     by_itself=True,

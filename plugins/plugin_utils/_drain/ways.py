@@ -100,6 +100,10 @@ def _http_question(step: Step, until: Mapping[str, Any]) -> Order:
     return Order("ansible.windows.win_uri", dict(given, status_code=until["status"]), failure_answers=True)
 
 
+def _http_check(step: Step, call: Call) -> TaskResult:
+    return {**call(_http_question(step, step["check"])), "changed": False}
+
+
 def _http_options(step: Step) -> dict[str, Any]:
     return {
         "url_username": step.get("user"),
@@ -236,7 +240,7 @@ def _cluster_node(step: Step, direction: str, begins: bool) -> Order:
 WAYS: dict[str, Way] = {
     "service": Way(_service, _service_before),
     "command": Way(_command, _command_check),
-    "http": Way(_http),
+    "http": Way(_http, _http_check),
     "connections": Way(_connections),
     "iis": Way(_iis, _iis_before),
     "failover_cluster": Way(_failover_cluster, _failover_cluster_before),

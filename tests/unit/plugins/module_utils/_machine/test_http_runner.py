@@ -18,7 +18,9 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machin
     FAILED,
     PENDING,
     Progress,
+    RunnerFailed,
 )
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._steps.http import TYPE as HTTP
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._machine.doing import (
     Doing,
     content,
@@ -236,3 +238,38 @@ def test_it_can_be_stopped_while_it_waits(doing, application):
     until(lambda: len(application.asked()) > 1)
     doing.hand.stop(step_run)
     assert doing.end_of(step_run) == Progress(FAILED, "it was ended before it was over")
+
+
+# The check
+
+
+def state(doing, application, within=120.0, **check):
+    step = doing.step(do={"url": application.url}, check=check, headers={"X-Mine": "yes"})
+    return HTTP.holds(step, doing.hand.state(step, within))
+
+
+@pytest.mark.parametrize(
+    "path, status, found",
+    [
+        ("/status/503", [503], ""),
+        ("/status/200", [503], "its check got status 200; wanted: status 503"),
+        ("/status/302", [200], "its check got status 302; wanted: status 200"),
+    ],
+)
+def test_its_check_goes_by_the_answer(doing, application, path, status, found):
+    assert state(doing, application, url=application.url + path, status=status) == found
+    (asked,) = application.asked()
+    assert (asked["method"], asked["path"], asked["headers"]["x-mine"]) == ("GET", path, "yes")
+
+
+@pytest.mark.parametrize("path, words", [("/broken", "no answer: Request failed"), ("/hangs", "timed out")])
+def test_without_an_answer_it_is_not_known(doing, application, path, words):
+    with pytest.raises(RunnerFailed, match=f"its check got .*{words}"):
+        state(doing, application, url=application.url + path, request_timeout=1)
+
+
+def test_the_words_of_a_secret_check_are_kept_back(doing, application):
+    check = {"url": application.url + "/status/200", "contains": "geheim"}
+    step = doing.step(do={"url": application.url}, check=check, no_log=True)
+    assert HTTP.holds(step, doing.hand.state(step, 120.0)) == "its check got another answer than is wanted"
+    assert doing.hand.before(step) == {}

@@ -9,6 +9,7 @@ import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._steps.http import TYPE
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._steps.step_type import StepError
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._steps.types import is_verified
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._steps.steps import (
     completed,
     judged,
@@ -64,11 +65,15 @@ def test_secrets_of_a_url_are_not_shown():
 
 
 @pytest.mark.parametrize("url", ["app/drain", "http:///drain", "http://app:http/", "http://app:0/", "ftp://app/"])
-@pytest.mark.parametrize("where", ["do.url", "undo.until.url"])
+@pytest.mark.parametrize("where", ["do.url", "undo.until.url", "check.url"])
 def test_what_is_no_url(url, where):
-    options = {"do": {"url": url}} if where == "do.url" else {"undo": {"url": APP, "until": {"url": url}}}
+    options = {
+        "do.url": {"do": {"url": url}},
+        "undo.until.url": {"undo": {"url": APP, "until": {"url": url}}},
+        "check.url": {"do": {"url": APP}, "check": {"url": url}},
+    }
     with pytest.raises(StepError) as caught:
-        completed("http", **options)
+        completed("http", **options[where])
     assert str(caught.value) == f"{where} is {url!r}, which is no http or https URL"
 
 
@@ -76,6 +81,26 @@ def test_what_is_no_url(url, where):
 def test_seconds_are_at_least_one(key):
     with pytest.raises(StepError, match="do.until." + key + " is 0; it is a number of seconds, at least 1"):
         completed("http", do={"url": APP, "until": {key: 0}})
+
+
+def test_a_check_is_a_request_that_changes_nothing():
+    step, _words = completed("http", headers={"A": "b"}, do={"url": APP}, check={"url": APP})
+    check = step["check"]
+    assert (check["method"], check["status"], check["request_timeout"]) == ("GET", [200], 2)
+    assert check["headers"] == {"A": "b"} and is_verified(dict(step, type="http"))
+    assert not is_verified(dict(completed("http", do={"url": APP})[0], type="http"))
+
+
+@pytest.mark.parametrize(
+    "options, words",
+    [
+        ({"undo": {"url": APP}, "check": {"url": APP}}, "the step has no do"),
+        ({"do": {"url": APP}, "check": {"url": APP, "request_timeout": 0}}, "check.request_timeout is 0"),
+    ],
+)
+def test_what_is_no_check(options, words):
+    with pytest.raises(StepError, match=words):
+        completed("http", **options)
 
 
 def test_answers_in_a_row_are_at_least_one():

@@ -300,6 +300,26 @@ def test_the_words_of_a_secret_check_are_kept_back():
         assert "still" not in str(initial_state(step, came))
 
 
+@pytest.mark.parametrize("system, key", [("linux", "status"), ("windows", "status_code")])
+@pytest.mark.parametrize(
+    "status, found",
+    [
+        (503, {"initial": {"back": ""}}),
+        (200, {"initial": {"back": "status 200; wanted: status 503"}}),
+        (-1, {"failed": "its check got no answer: refused"}),
+        (None, {"failed": "its check got no answer: refused"}),
+    ],
+)
+def test_the_check_of_an_application(system, key, status, found):
+    check = {"url": "http://a/health", "status": [503], "method": "head"}
+    others = Others({"type": "http", "do": {"url": "http://a/"}, "check": check}, system)
+    result = others.before({key: status, "msg": "refused", "changed": True})
+    order = others.called[0]
+    assert (order.options["url"], order.options["method"], order.options["timeout"]) == ("http://a/health", "HEAD", 2)
+    assert order.failure_answers and result["changed"] is False
+    assert initial_state(others.step, as_it_came(result)) == found
+
+
 def test_what_did_not_have_to_run_says_so():
     others = Others(dict(COMMAND, creates="/mark"))
     others.look({"ansible_job_id": "j1"}, dict(ENDED, rc=0, msg="Did not run command since '/mark' exists"), begun=True)
