@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 
 from .clock import Clock, Life, Process, Signal
 from .journal import Journal, copied
-from .machine import WALL, Machine
+from .machine import Machine
+from .service import WALL
 
 LONGEST_PAUSE = 30.0
 FIRST = 15.0  # seconds after which it begins without machines that have not answered

@@ -13,9 +13,9 @@ from . import hours
 from .azure import Azure, Event
 from .clock import Clock, Life
 from .driver import Decider, Run
-from .going import other_mark
 from .journal import Journal
 from .machine import Machine
+from .marks import other_mark, step_entry
 from .scenarios import SCENARIOS
 from .step import Step
 from .watcher import Watcher
@@ -117,10 +117,11 @@ class Fleet:
             for index in range(chance.choice((1, 2, 2, 3, 3, 4))):
                 host = f"h{number}{'abcd'[index]}"
                 name = chance.choice((f"vm{number}{index}", f"VM{number}{index}", f"set{number}_{index}"))
-                made = WindowsMachine if self.windows.random() < share else Machine
-                machine = made(host, name, self.clock, self.journal, self.azure, other if index == 1 else scope)
+                is_windows = self.windows.random() < share
                 if self.scenario not in (WINDOWS, MIXED):
-                    machine.is_linux = not (windows and chance.random() < 0.4)
+                    is_windows = windows and chance.random() < 0.4
+                made = WindowsMachine if is_windows else Machine
+                machine = made(host, name, self.clock, self.journal, self.azure, other if index == 1 else scope)
                 machine.placement_group = f"pg{number}" if kind in ("placement", "each") else ""
                 machine.priority = "Spot" if kind in ("placement", "each") and chance.random() < 0.2 else "Regular"
                 self.machines[host] = machine
@@ -257,23 +258,7 @@ class Fleet:
         mark = other_mark(kind, machine.host, machine.uptime, machine.boot_id)
         renewed_until = chance.choice((0.0, 100.0, 1e6))
         self.clock.begin(self._renewed(machine, renewed_until))
-        mark["steps"] = [
-            {
-                "key": step.key,
-                "type": "service",
-                "words": f"stop {step.key}",
-                "unwords": f"start {step.key}",
-                "state": "done",
-                "before": {"ran": step.running},
-                "since": "",
-                "seconds": 0.0,
-                "note": "",
-                "limit": 0.0,
-                "tries": 1,
-                "began": {"uptime": 0.0, "boot_id": ""},
-            }
-            for step in machine.steps
-        ]
+        mark["steps"] = [step_entry(step, "done") for step in machine.steps]
         machine.mark, machine.marked_before = mark, mark["holder"]["run"]
         for step in machine.steps:
             step.running = False

@@ -110,11 +110,12 @@ def _undone_unseen(real: Any) -> Any:
     return against_recovery
 
 
-def _as_before(_real: Any) -> Any:
-    def read_again(before: Any, now: Any) -> Any:
-        return before if before["number"] == now["number"] else now
+def _not_in_lock(real: Any) -> Any:
+    def look(fence: Any) -> None:
+        if not getattr(fence._store, "is_alone", False):
+            real(fence)
 
-    return read_again
+    return look
 
 
 def _kept_nothing(_real: Any) -> Any:
@@ -153,7 +154,7 @@ FAULTS = {
         "barrier",
         "a machine that was rebooted passes for prepared",
         [("module_utils._core.mark_view", "why_not_prepared_for", _of_any_start)],
-        seed=3,
+        seed=4,
         scenario="restarted",
     ),
     "stopped": Fault(
@@ -166,7 +167,7 @@ FAULTS = {
         "barrier",
         "what a mark said once counts for ever",
         [("module_utils._core.mark_view", "why_not_prepared_for", _of_any_age)],
-        seed=11,
+        seed=318,
         scenario="stopped",
     ),
     "barrier": Fault(
@@ -192,7 +193,7 @@ FAULTS = {
         "early",
         "no event keeps a machine out of service",
         [("module_utils._core.transitions", "is_held", always(False)), ("targets", "against_recovery", always(""))],
-        seed=1,
+        seed=13,
     ),
     "one-look": Fault(
         "early",
@@ -215,14 +216,14 @@ FAULTS = {
     "idle": Fault(
         "waits", "it waits though machines are out", [("tick_planner", "is_under_way", always(False))], seed=1
     ),
-    "again": Fault("repeated", "what Azure took is sent again", [("approving", "choice_of", _sent_again)], seed=21),
+    "again": Fault("repeated", "what Azure took is sent again", [("approving", "choice_of", _sent_again)], seed=73),
     "slow": Fault("prompt", "it rests between ticks", [("tick_planner", "_rest", always(25.0))], seed=43),
     "never-back": Fault("forgotten", "nobody is recovered", [("tick_planner", "target", _never_recovers)], seed=1),
     "undone-early": Fault(
         "left-out",
         "what others still do is undone at once",
         [("module_utils._steps.sequence", "type_of", _nothing_in_background)],
-        seed=12,
+        seed=116,
     ),
     "unreachable": Fault(
         "capacity",
@@ -252,8 +253,8 @@ FAULTS = {
     ),
     "lock": Fault(
         "overwritten",
-        "a call goes by the mark as it was before the lock was waited for",
-        [("lives.going", "read_again", _as_before)],
+        "a call goes by the mark, and by the time, as they were before the lock was waited for",
+        [("module_utils._machine.fence", f"Fence.{name}", _not_in_lock) for name in ("refresh", "check_time")],
         seed=10,
     ),
     "disk": Fault(
@@ -266,7 +267,7 @@ FAULTS = {
     "put-back": Fault(
         "put-back",
         "nobody hears of recoveries by force, nor does the machine know",
-        [("record", "keep_off", always(None)), ("lives.going", "put_back", always([]))],
+        [("record", "keep_off", always(None)), ("module_utils._machine.fence", "Fence.suppressed", always([]))],
         seed=65,
     ),
     "returned": Fault(
@@ -325,10 +326,22 @@ FAULTS = {
     "never-over": Fault(
         "ends", "the run never thinks that it is over", [("termination", "_is_over", always(False))], seed=1
     ),
+    "stolen": Fault(
+        "stolen",
+        "a machine gives its mark to whoever asks",
+        [("module_utils._machine.fence", "objection", always(""))],
+        seed=70,
+    ),
+    "not-kept": Fault(
+        "overwritten",
+        "a machine does steps, and its mark does not say so",
+        [("module_utils._machine.local_runner", "MarkEditor.keep", always(None))],
+        seed=1,
+    ),
     "requests": Fault(
         "requests",
         "no call knows what those before it have just asked",
-        [("lives.machine", "noted", always([]))],
+        [("module_utils._machine.machine_rate", "recent", always([]))],
         seed=5,
     ),
     **windows.FAULTS,

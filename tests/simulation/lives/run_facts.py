@@ -38,8 +38,7 @@ class RunFacts:
         self._own = [line for line in self.journal.lines if line.get("run") == run.name]
         self._of_kind: dict[str, list[dict[str, Any]]] = {}
         for line in self._own:
-            if line.get("heard", True):
-                self._of_kind.setdefault(line["what"], []).append(line)
+            self._of_kind.setdefault(line["what"], []).append(line)
         ends = [line["at"] for line in self._own if line["what"] in ("ended", "killed")]
         self.began = next((line["at"] for line in self._own if line["what"] == "run"), fleet.clock.now)
         self.until = ends[0] if ends else fleet.clock.now
@@ -54,10 +53,10 @@ class RunFacts:
         return self.result is not None and not self.run.check
 
     def lines(self, *kinds: str) -> list[dict[str, Any]]:
-        """What it did and saw; a look of which it got no answer, it has not seen."""
+        """What it did and saw."""
         if len(kinds) == 1:
             return list(self._of_kind.get(kinds[0], ()))
-        return [line for line in self._own if line["what"] in kinds and line.get("heard", True)]
+        return [line for line in self._own if line["what"] in kinds]
 
     # ---- machines ----
 
@@ -150,11 +149,7 @@ class RunFacts:
         if any(kind in damage and a < ends and b > begins - 60 for a, b, kind in machine.faults):
             return False
         for step in machine.steps:
-            if (
-                step.do_fails
-                or step.undo_failed
-                or max(step.do_seconds, step.undo_seconds) > step.limit - machine.notes_after
-            ):
+            if step.do_fails or step.undo_failed or max(step.do_seconds, step.undo_seconds) > step.limit:
                 return False
         return not any(
             line["host"] == host and line["at"] < ends and line["at"] + self._struck_for(line) > begins
@@ -499,10 +494,7 @@ class RunFacts:
         return [
             host
             for host in self.affected(event)
-            if any(
-                step.do_fails or step.do_seconds > step.limit - self.machine(host).notes_after
-                for step in self.machine(host).steps
-            )
+            if any(step.do_fails or step.do_seconds > step.limit for step in self.machine(host).steps)
         ]
 
     def hidden(self, event: Event) -> bool:

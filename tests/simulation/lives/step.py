@@ -32,6 +32,7 @@ class Step:
         self.originally = self.running
         self.at_boot = False  # whether its machine's start starts it
         self.job: tuple[str, float, str] | None = None  # direction, when it ends, how
+        self.name = ""  # of what the machine program has begun last
         self.doing_until = 0.0  # what others were asked to do goes on, whatever they are asked next
         self.ended: list[tuple[str, float, str]] = []  # what somebody has ended before its time
         self.chance = random.Random(key)

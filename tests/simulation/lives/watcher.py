@@ -10,7 +10,7 @@ from typing import Any
 from . import collection
 from .azure import GONE_FOR_GOOD
 from .clock import Life
-from .going import other_mark
+from .marks import other_mark, step_entry
 
 APART = 6.0  # seconds between the two looks that show it that its events are over
 
@@ -21,9 +21,11 @@ class Watcher:
         self.missing: float | None = None  # since when its looks have lacked the events of its mark
 
     @property
-    def said(self) -> dict[str, Any]:
-        """What a run reads of it."""
-        return {"mode": "manage", "version": "0.2.0", "endpoint": "", "alive": True, "lacks": []}
+    def published(self) -> dict[str, Any]:
+        """What it says of itself."""
+        steps = [{"key": step.key, "does": f"stop {step.key}"} for step in self.machine.steps]
+        said = {"format": 1, "mode": "manage", "version": "0.2.0", "metadata": {"endpoint": ""}, "steps": steps}
+        return {**said, "boot_id": self.machine.boot_id, "uptime": self.machine.uptime}
 
     def life(self) -> Life:
         machine = self.machine
@@ -96,13 +98,9 @@ class Watcher:
     def _mark(self, events: list[str]) -> None:
         machine = self.machine
         machine.mark = other_mark("watcher", machine.host, machine.uptime, machine.boot_id)
-        machine.mark.update(phase="preparing", steps=[self._note(step) for step in machine.steps])
+        machine.mark.update(phase="preparing", steps=[step_entry(step, "waiting") for step in machine.steps])
         self.missing = None
         self._journal("marked", events=events)
-
-    def _note(self, step: Any) -> dict[str, Any]:
-        words = {"words": f"stop {step.key}", "unwords": f"start {step.key}", "since": "", "seconds": 0.0, "note": ""}
-        return {"key": step.key, "type": "service", "state": "waiting", "before": {"ran": step.running}, **words}
 
     def _go_on(self) -> None:
         """Each step as far as it comes now."""

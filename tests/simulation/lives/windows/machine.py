@@ -12,13 +12,14 @@ import random
 from typing import TYPE_CHECKING, Any
 
 from .. import collection
+from ..aside import aside
 from ..azure import Azure, Scope
 from ..clock import Clock, Life, Process
 from ..journal import Journal, copied
-from ..machine import PAUSE, WALL, Machine
-from .aside import aside
+from ..machine import NEVER, Machine
+from ..marks import journalled
+from ..service import WALL
 from .disk import FOLDER, MARK, YES, Disk
-from .marks import journalled
 from .script import Script
 from .service import Service
 
@@ -29,12 +30,11 @@ CONNECTS = 0.3  # seconds until a connection shows that it works
 ASKS = (0.02, 0.12)  # seconds that the PowerShell that stays takes for whatever it is asked
 DEAD = (0.5, 15.0)  # seconds after which one that a start of the machine has ended is known to be gone
 ASKS_WMI = 0.2  # seconds until it is known when the machine was started
-NEVER = 1e6  # seconds: until whoever waits gives it up
+PAUSE = 0.2  # seconds between two requests of a line to the metadata service
 HANGS = 18.0  # seconds for which a write may hang
 BOOTS = 15.0  # seconds that a restart takes at least; boot.py takes two boots that are closer together for one whose clock was set
 
 calls = collection.part("plugin_utils._windows.calls")
-call_of = collection.part("plugin_utils._machine.call")
 lost_of = collection.part("plugin_utils._machine.lost")
 beside_mark = collection.part("module_utils._machine.beside_mark")
 AnsibleConnectionFailure = calls.AnsibleConnectionFailure
@@ -43,15 +43,14 @@ AnsibleConnectionFailure = calls.AnsibleConnectionFailure
 class WindowsMachine(Machine):
     """mark, yes, put_back: what is on its disk."""
 
+    is_linux = False
+    service_type = Service
     damage = ("late", "lock")  # nothing tells the next PowerShell of the one that hangs
 
     def __init__(self, host: str, name: str, clock: Clock, journal: Journal, azure: Azure, scope: Scope) -> None:
         self.disk = Disk(self.fault)
-        self.lost_mark: Any = None  # what went with its disk
         self._understood: tuple[bytes | None, Any] = (None, None)
         super().__init__(host, name, clock, journal, azure, scope)
-        self.is_linux = False
-        self.service = Service(self)
         self.takes = 1.5 + self.cost  # seconds of a start of PowerShell before it does anything
         self.stays: dict[str, Standing] = {}  # of each run, while it lives
         self.pace = random.Random(host)  # of its own
@@ -125,7 +124,6 @@ class WindowsMachine(Machine):
         super().restart(max(seconds, BOOTS))
 
     def lost_its_disk(self) -> None:
-        self.lost_mark = self.mark
         super().lost_its_disk()
         self.disk.files.clear()
         self.disk.folders.clear()
@@ -194,32 +192,11 @@ class WindowsMachine(Machine):
 
     # ---- what a run reaches ----
 
-    @property
-    def plan(self) -> list[dict[str, Any]]:
-        return [
-            {
-                "key": step.key,
-                "type": "service",
-                "service": step.key,
-                "name": step.key,
-                "number": number,
-                "elsewhere": True,
-                "does": f"stop {step.key}",
-                "undoes": f"start {step.key}",
-                "timeout": step.limit,
-                "undo_timeout": step.limit,
-            }
-            for number, step in enumerate(self.steps, 1)
-        ]
-
     def call(self, requests: list[Any], call: dict[str, Any], holder: dict[str, Any], within: Any, run: Run) -> Life:
         """What the action does for a Windows machine: the machine program runs on the controller, and ends in its time."""
         del within  # the machine is asked
         began, seconds = self.clock.now, float(call["seconds"])
-        options = {"run": call["run"], "number": call["number"], "seconds": seconds, "holder": holder}
-        if call["resource_name"]:
-            options["resource_name"] = call["resource_name"]
-        asked = copied({"options": options, "requests": requests, "steps": self.plan})
+        asked = copied({"options": self.options(call, holder, None), "requests": requests, "steps": self.plan})
         process = self.clock.begin(
             aside(
                 lambda meanwhile: calls.perform_on_windows(
@@ -243,10 +220,7 @@ class WindowsMachine(Machine):
             return self._lost(lost_of.too_slow(seconds), began)
         if process.result is None or process.result["lost"]:
             return self._lost((process.result or {"lost": "it was killed"})["lost"], began)
-        now = self.clock.now
-        answer = call_of.result(process.result, asked, now - began, WALL + now + self.clock.error)
-        self._journal_looks(answer, run.name)
-        return dict(answer, ended=now, heard=call_of.heard(answer, now))
+        return self.answered(process.result, asked, began, run)
 
     def controller_killed(self, run: Run) -> None:
         for by, process in self.calls:
@@ -254,23 +228,9 @@ class WindowsMachine(Machine):
                 process.end()
 
     def end_calls(self) -> None:
-        """At the end of the life: nobody waits for them any more."""
+        super().end_calls()
         for _run, process in self.calls:
             process.end()
-
-    def _journal_looks(self, answer: dict[str, Any], run: str) -> None:
-        for one in answer["answers"]:
-            for look in (one, one.get("look")):
-                if isinstance(look, dict) and "began" in look:
-                    self.journal.add(
-                        "looked",
-                        host=self.host,
-                        run=run,
-                        events=[(shown["id"], shown["status"], tuple(shown["resources"])) for shown in look["events"]],
-                        good=look["incarnation"] is not None,
-                        began=self.clock.now - look["began"],
-                        heard=True,
-                    )
 
     # ---- the PowerShell that stays ----
 
@@ -297,11 +257,7 @@ class WindowsMachine(Machine):
             raise AnsibleConnectionFailure("Out of memory")
         stays = stays or Standing(self.boots)
         script = self._powershell(copied(requests), run.name, stays)
-        if self.fault("late"):  # and no reboot ends it
-            program = self.clock.begin(self._arriving(script))
-        else:
-            program = self.clock.begin(script)
-            self._is_there(program)
+        program = self.sent(script)
         yield program.done, NEVER
         yield from run.line_stands_still()
         if self.fault("cut-after") or (program.result is None and not self.boots % 2):
@@ -327,18 +283,6 @@ class WindowsMachine(Machine):
         if polls:
             stays.polled = self.clock.now
         return result
-
-    def _arriving(self, program: Life) -> Life:
-        yield self._held_up()
-        if not self.is_up:
-            return None
-        arrived = self.clock.begin(program)
-        self._is_there(arrived)
-        yield arrived.done, NEVER
-        return arrived.result
-
-    def _is_there(self, program: Process) -> None:
-        self.programs = [other for other in self.programs if not other.over] + [program]
 
 
 class Standing:

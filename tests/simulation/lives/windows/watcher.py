@@ -32,10 +32,6 @@ class WindowsWatcher(Watcher):
             super()._go_on()
             self._written()
 
-    def _note(self, step: Any) -> dict[str, Any]:
-        began = {"uptime": self.machine.uptime, "boot_id": self.machine.boot_id}
-        return {**super()._note(step), "limit": step.limit, "tries": 1, "began": began}
-
     def _may_write(self) -> bool:
         return not self.machine.locked and not self.machine.fault(*IN_THE_WAY)
 
@@ -48,11 +44,8 @@ class WindowsWatcher(Watcher):
 
     def publish(self) -> None:
         machine = self.machine
-        steps = [{"key": step.key, "does": f"stop {step.key}"} for step in machine.steps]
-        said: dict[str, Any] = {"format": 1, **self.said, "metadata": {"endpoint": ""}, "steps": steps}
-        said.update(boot_id=machine.boot_id, uptime=machine.uptime)
         machine.disk.folders.add(FOLDER)
-        machine.disk.files[f"{FOLDER}\\watcher.json"] = json.dumps(said).encode("ascii")
+        machine.disk.files[f"{FOLDER}\\watcher.json"] = json.dumps(self.published).encode("ascii")
 
 
 def _says(mark: dict[str, Any]) -> str:

@@ -10,7 +10,10 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from ..clock import Life
+from .clock import Life
+
+Meanwhile = Callable[[Life], Any]
+"""Has another life go on in the place of the code that calls it, and returns what comes of that."""
 
 
 class Ended(BaseException):
@@ -56,11 +59,8 @@ class _Thread:
 os.register_at_fork(after_in_child=_Thread.idle.clear)  # a new process has none of these threads
 
 
-def aside(code: Callable[[Callable[[Life], Any]], Any]) -> Life:
-    """The life of synchronous code; returns what it returns, raises what it raises.
-
-    :arg code: is called with a function that has another life go on in its place and returns what comes of that
-    """
+def aside(code: Callable[[Meanwhile], Any]) -> Life:
+    """The life of synchronous code; returns what it returns, raises what it raises."""
     to_clock, to_code = _Turn(), _Turn()
 
     def meanwhile(life: Life) -> Any:
