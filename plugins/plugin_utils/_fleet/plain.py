@@ -42,7 +42,7 @@ def from_plain(kind: Any, data: Any) -> Any:
     if data is None or kind is Any:
         return data
     if origin in (typing.Union, types.UnionType):  # of something and None
-        return from_plain(next(one for one in inner if one is not type(None)), data)
+        return from_plain(next(one for one in inner if one is not types.NoneType), data)
     if kind is Hours:
         return hours_of(data)
     if dataclasses.is_dataclass(kind) or hasattr(kind, "_fields"):

@@ -95,7 +95,11 @@ def test_a_mark_that_can_not_be_read(played):
 
 def test_hooks_are_looked_at_for_each_document_and_now_and_then(played):
     found = []
-    find = lambda configuration: found.append(1) or Found({"": (hook(),)})  # noqa: E731
+
+    def find(_configuration):
+        found.append(1)
+        return Found({"": (hook(),)})
+
     parts = played.parts._replace(inside=played.parts.inside._replace(find=find))
     played.loop = type(played.loop)(parts)
     for _each in range(3):
