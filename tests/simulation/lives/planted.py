@@ -208,7 +208,7 @@ FAULTS = {
         seed=10,
     ),
     "check": Fault("check", "check mode is forgotten", [("record", "begun", _no_check_mode)]),
-    "missed": Fault("missed", "nobody says what came over whom", [("reached", "note_reached", always(None))], seed=28),
+    "missed": Fault("missed", "nobody says what came over whom", [("record", "note_reached", always(None))], seed=28),
     "lost": Fault(
         "forgotten", "who was lost is not called again", [("answers", "count_lost", _given_up_when_lost)], seed=1
     ),
