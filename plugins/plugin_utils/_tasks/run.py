@@ -73,9 +73,9 @@ class Announced:
         """Print what is new, under whatever callback, and notify of it; whether there was any."""
         number, self._number = self._number, len(self._record.happenings)
         lines = news(self._record, number)
-        marked = _marked(self._record)
-        if marked and not self._has_marked:
-            self._has_marked = True
+        had_marked, marked = self._has_marked, _marked(self._record)
+        self._has_marked = bool(marked)
+        if marked and not had_marked:
             lines.insert(0, _first_mark_words(self._record, marked))
         if lines:
             say(lines)

@@ -9,6 +9,7 @@ import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._tasks import run
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils import ticking
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._fleet.runs import mark, put
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils.deciding import begun, ticked
 
 
@@ -41,6 +42,16 @@ def test_the_first_mark_is_named_while_something_can_be_said(capsys):
     assert "begin the same command again" in " ".join(said.split()) and "rehearse" not in said
     ticked(record, ticking.answers(record, ticking.reboot("vm1"), mark_on="web1"))
     assert capsys.readouterr().out == ""
+
+
+def test_it_is_said_again_when_machines_are_marked_after_none_was(capsys):
+    record = begun("web1")
+    said = run.Announced(record)
+    for found in (mark(record.run.name, ["A"]), None, mark(record.run.name, ["B"])):
+        put(record.hosts["web1"], said__mark=found)
+        said.go_on()
+        said.go_on()
+    assert capsys.readouterr().out.count("and being taken out of service.") == 2
 
 
 def test_a_rehearsal_is_not_begun_again_but_cleaned_up(capsys):
