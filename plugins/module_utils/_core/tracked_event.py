@@ -370,7 +370,7 @@ _PLAIN = ("deadline_notice", "blind", "outcome", "reappeared")
 
 
 def packed(tracked: TrackedEvent) -> Dict[str, Any]:
-    """As plain data, for a file or the record of a run; of the event itself as whatever else hears of it."""
+    """As plain data, for a file; of the event itself as whatever else hears of it."""
     return dict(
         notification(tracked.event, tracked.notice),
         first_names=sorted(tracked.first_names),

@@ -188,7 +188,7 @@ def _is_held_by_a_living_run(found: Inspection, host: str, key: str) -> bool:
     # A watcher approves what lists its machine only, and sees a confirmation by itself.
     machine, mark = found.machines[host], found.mark(host) or {}
     is_runs = key in mark_keys(machine) and mark["holder"]["kind"] == "run"
-    return is_runs and found.owner(host) == OURS and not is_expired(machine, found.at)
+    return is_runs and found.owner(host) == OURS and not is_expired(machine, found.record.at)
 
 
 def _not_shown(event_id: str, found: Inspection) -> list[str]:

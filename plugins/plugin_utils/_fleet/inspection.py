@@ -74,13 +74,11 @@ class Inspection(NamedTuple):
     """What all of them have shown.
 
     record: of a run, after that tick
-    at: its moment
     polls: what each machine's poll returned, by host
     answers: all that each answered, by host
     """
 
     record: Record
-    at: float
     polls: Mapping[str, Mapping[str, Any]]
     answers: Mapping[str, Mapping[str, Any]]
 
@@ -120,7 +118,7 @@ class Inspection(NamedTuple):
         machine = self.machines[host]
         if self.owner(host) == WATCHER:
             return not (machine.said.watcher and machine.said.watcher["alive"])
-        return bool((machine.mark or {}).get("lease")) and is_expired(machine, self.at)
+        return bool((machine.mark or {}).get("lease")) and is_expired(machine, self.record.at)
 
     def is_left(self, host: str) -> bool:
         """Whether nobody goes on with the machine by its mark."""
@@ -129,13 +127,13 @@ class Inspection(NamedTuple):
     def silent(self, host: str) -> float | None:
         """Seconds since its mark was renewed; None where that isn't known."""
         given = self._lease(host)
-        seconds = math.inf if given is None else seconds_since(given, moment_of(self.machines[host], self.at))
+        seconds = math.inf if given is None else seconds_since(given, moment_of(self.machines[host], self.record.at))
         return seconds if math.isfinite(seconds) else None
 
     def lasts(self, host: str) -> float:
         """Seconds for which the mark's owner still counts as alive."""
         given = self._lease(host)
-        return 0.0 if given is None else lease_left(given, moment_of(self.machines[host], self.at))
+        return 0.0 if given is None else lease_left(given, moment_of(self.machines[host], self.record.at))
 
     def _lease(self, host: str) -> Mapping[str, Any] | None:
         machine = self.machines[host]
@@ -152,7 +150,7 @@ def inspected(machines: Sequence[Asked], at: float | None = None, confirms: str 
     answers = {machine.host: _answer(machine, polls[machine.host], at, confirms) for machine in machines}
     facts = [facts_of(machine, options()) for machine in machines]
     record = first_tick(facts, answers, _RUN, at or 0.0)
-    return Inspection(record, at or 0.0, polls, {machine.host: machine.answer for machine in machines})
+    return Inspection(record, polls, {machine.host: machine.answer for machine in machines})
 
 
 def facts_of(machine: Asked, given: Mapping[str, Any]) -> HostFacts:

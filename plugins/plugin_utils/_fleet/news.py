@@ -28,6 +28,7 @@ class Known(NamedTuple):
 
     plans: of each event the words and the action that were decided
     problems: that were said, by subject
+    lasting, notes: their subjects
     idle: that the run waits for events
     """
 
