@@ -20,10 +20,11 @@ from ..module_utils._steps.step_type import named
 from ..module_utils._steps.types import is_verified
 from ..module_utils._text import listed, one_line
 from ._fleet.hosts import contradiction
+from ._fleet.machine_state import MachineState
 from ._fleet.marks import has_steps, holder_words, lacks_steps, no_steps, watcher_prepares, whose
 from ._fleet.reports import by_reason, counted
 from ._fleet.scopes import can_look, members, sentinels, wrong_scopes
-from ._fleet.state import MachineState, Record
+from ._fleet.state import Record
 
 CLOCKS = 30.0
 """Seconds by which a machine's clock may differ from the controller's."""

@@ -17,10 +17,11 @@ from .approving import note_answered, take_approval, take_lost_approval
 from .coverage import note_incarnation
 from .hosts import count_lost, take_answer, take_hello
 from .lost_marks import with_lost_mark
+from .machine_state import Call, Elsewhere, MachineState, Seen
 from .outages import take_go, take_mark, take_steps
 from .run_events import Look, events_of, has_document, has_failed, message_of
 from .slowness import duration, note_duration
-from .state import Call, Elsewhere, MachineState, Record, Seen
+from .state import Record
 
 Answers = Mapping[str, Mapping[str, Any]]
 

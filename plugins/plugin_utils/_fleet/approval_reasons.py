@@ -20,12 +20,14 @@ from ...module_utils._core.messages import Reason, ends_by, sentence
 from ...module_utils._core.second_look import NOT_LOOKED_AT
 from ...module_utils._text import clause, listed
 from .evaluation import group_of, is_acting, is_handled, near, needs_preparation, within
+from .event_state import EventState
 from .event_terms import closed, is_late, not_open, outside_hours
 from .hosts import contradiction
+from .machine_state import Call, MachineState
 from .marks import holder_words, is_prepared, lacks_steps, whose, why_not_by_watcher
 from .run_events import is_open, not_before
 from .said_there import RECOVERED_BY_FORCE, hold_of
-from .state import Call, EventState, MachineState, Record
+from .state import Record
 
 OUTSIDE_HOURS = "outside_hours"
 

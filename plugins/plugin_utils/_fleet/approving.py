@@ -19,11 +19,13 @@ from ...module_utils._events.event import Event
 from ...module_utils._text import first_line, listed, one_line
 from .approval_reasons import approved_in, codes, coming, may_be_approved
 from .evaluation import is_handled, needs_preparation, title
+from .event_state import ApprovalTries, Attempt, EventState
+from .machine_state import MachineState
 from .marks import holder_words, is_prepared, whose
 from .reports import happened
 from .run_events import not_before
 from .second_looks import stands
-from .state import ApprovalTries, Attempt, EventState, MachineState, Record
+from .state import Record
 
 PAUSE = 2.0
 """Seconds from one try of an approval to the next."""

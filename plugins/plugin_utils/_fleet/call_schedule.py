@@ -14,12 +14,14 @@ from collections.abc import Collection
 
 from ...module_utils._core.mark_view import COPIED, EXPIRED, OURS, RUN, WATCHER
 from .evaluation import is_handled, took_away
+from .event_state import EventState
 from .event_terms import wanted_from
 from .hosts import back_off
+from .machine_state import MachineState
 from .marks import is_its_watchers, whose
 from .run_events import is_open
 from .scopes import can_look, members, near, sentinels
-from .state import EventState, MachineState, Record
+from .state import Record
 
 ENOUGH = 2
 """Machines that watch an event beside those that it affects: an approver, and one that takes over."""

@@ -26,9 +26,9 @@ from ...module_utils._text import clause, did_you_mean, duration, listed, one_li
 from .approval_reasons import decision_of
 from .approving import Choice, approve_request, choice_of
 from .evaluation import title
+from .event_state import EventState
 from .inspection import Asked, Inspection, event_words, inspected
 from .marks import is_expired, mark_keys, whose, why_not_prepared
-from .state import EventState
 
 _SILENT = "it did not report a result"
 _NOT_HERE = "not_in_inventory"

@@ -17,11 +17,12 @@ from typing import Any, NamedTuple
 
 from ...module_utils._text import clause, listed
 from .evaluation import took_away
+from .machine_state import MachineState
 from .problems import is_away
 from .reports import by_reason, counted, note, report, time_of_day
 from .run_events import Look
 from .scopes import members
-from .state import Gap, GapOfScope, MachineState, Record
+from .state import Gap, GapOfScope, Record
 from .tick_planner import only_waits
 
 UNWATCHED = 120.0

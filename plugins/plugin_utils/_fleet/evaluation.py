@@ -19,6 +19,7 @@ from ...module_utils._events.lifecycle import CANCELLED
 from ...module_utils._events.policy import parse_policy
 from ...module_utils._text import listed
 from .capacity import Candidate, Turn, turns
+from .event_state import EventState, EventTurn, PoliciesDecision, Whom
 from .event_terms import (
     NOT_EARLY,
     Closed,
@@ -30,12 +31,13 @@ from .event_terms import (
     seconds_needed,
     within_hours,
 )
+from .machine_state import MachineState
 from .marks import has_steps, holder_words, mark_keys, whose
 from .reports import happened, note, time_of_day
 from .run_events import TAKEN, is_open, not_before
 from .scopes import can_look, joined_groups, said_scope
 from .scopes import near as near_hosts
-from .state import EventState, EventTurn, MachineState, PoliciesDecision, Record, Whom
+from .state import Record
 
 SILENT = 60.0
 """Seconds of silence after which a machine is taken to be gone that a Terminate or a Preempt may have taken."""

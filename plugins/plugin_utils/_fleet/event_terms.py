@@ -24,10 +24,12 @@ from ...module_utils._events.hours import Hours, opens
 from ...module_utils._events.policy import Decision, Rule, strictest
 from ...module_utils._text import clause, listed
 from .capacity import SLACK, Candidate, Turn
+from .event_state import EventState, PoliciesDecision
+from .machine_state import MachineState
 from .marks import mark_keys, marked_events
 from .reports import wall_time
 from .run_events import not_before
-from .state import EventState, MachineState, PoliciesDecision, Record
+from .state import Record
 
 PER_STEP = 4.0
 """Seconds from one step to the next: a tick, where they are not all done in one call."""

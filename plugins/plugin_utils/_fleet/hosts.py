@@ -15,8 +15,9 @@ from typing import Any
 from ...module_utils._clock import Moment
 from ...module_utils._core.mark_view import is_expired
 from ...module_utils._text import first_line, one_line
+from .machine_state import Identity, InVain, MachineState, Said
 from .options import Host, HostFacts, PlanError
-from .state import Identity, InVain, MachineState, Record, Said
+from .state import Record
 
 LONGEST_BACK_OFF = 30.0
 """Seconds after which a machine that nothing comes back from is called again at the latest."""

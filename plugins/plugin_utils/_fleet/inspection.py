@@ -24,11 +24,12 @@ from ...module_utils._core.mark_view import (
     seconds_since,
 )
 from ...module_utils._text import one_line, seconds_until
+from .machine_state import MachineState
 from .marks import is_expired, moment_of, view_of, whose
 from .options import HostFacts
 from .record import begun, move_on, sent
 from .run_events import has_document
-from .state import MachineState, Record
+from .state import Record
 
 _RUN = "by hand"  # of which no mark is, but those that are taken to be
 _NOT_CALLED = {"lost": "the task that was to ask it failed (see above)"}

@@ -17,9 +17,10 @@ from typing import Any
 from ...module_utils._core.mark_view import EXPIRED, OURS
 from ...module_utils._steps.sequence import TAKEN_BACK, WAITING
 from ...module_utils._text import listed, one_line
+from .machine_state import KEPT, PUT_BACK, MachineState
 from .marks import mark_keys, whose
 from .reports import happened, note
-from .state import KEPT, PUT_BACK, MachineState, Record
+from .state import Record
 
 WHY = "its mark was lost with its disk when it was rebooted, so nobody knows what is done there now"
 

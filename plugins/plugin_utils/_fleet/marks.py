@@ -20,7 +20,9 @@ from ...module_utils._core.messages import Reason
 from ...module_utils._text import clause, listed, one_line
 from ...module_utils._watcher.host.linux_host import LINUX
 from ...module_utils._watcher.host.windows_host import WINDOWS
-from .state import EventState, MachineState, Record
+from .event_state import EventState
+from .machine_state import MachineState
+from .state import Record
 
 
 def whose(record: Record, machine: MachineState) -> str:

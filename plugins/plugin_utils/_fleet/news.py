@@ -11,10 +11,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from .event_state import EventState
 from .reports import happened, time_of_day
 from .result import all_are_blind, decision, heading, line, name_of
 from .scopes import sentinels
-from .state import IDLE, NEWS, EventState, Happening, Record
+from .state import IDLE, NEWS, Happening, Record
 
 LASTS = 30.0
 """Seconds after which a problem is said while the run goes on: many are over in the next tick."""

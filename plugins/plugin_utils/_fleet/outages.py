@@ -16,12 +16,14 @@ from ...module_utils._core.second_look import SecondLook, second_look
 from ...module_utils._steps.sequence import BEGUN, DONE, FAILED, NOT_TAKEN_BACK, TAKEN_BACK, TAKING_BACK
 from ...module_utils._text import clause, first_line
 from .evaluation import is_given_up, needs_preparation, title
+from .event_state import EventState, HostResult
 from .lost_marks import undo_words, undone_words
+from .machine_state import MachineState, RecoveryTries, StepResult
 from .marks import has_restarted, holder_words, mark_keys, phase, whose
 from .reports import happened, has_happened, note, report, time_of_day
 from .run_events import is_open
 from .said_there import note_recovered_by_force
-from .state import EventState, HostResult, MachineState, Record, RecoveryTries, StepResult
+from .state import Record
 from .targets import is_due_back, is_undone, lacks_time_to_undo, of_machine, seconds_until_next
 
 NOT_BEGUN = "NOT STARTED"

@@ -14,10 +14,11 @@ from typing import Any
 from ...module_utils._events.event import notification
 from ...module_utils._events.policy import DEFAULT_POLICY
 from .approving import approvers_of
+from .event_state import EventState
 from .event_terms import closed, preparation_end
 from .inspection import Asked, facts_of, first_tick, options
 from .run_events import has_failed, message_of, not_before
-from .state import EventState, Record
+from .state import Record
 
 _OF_EVENT = (
     *("id", "type", "status", "source", "resource_type", "resources", "raw_resources", "not_before", "description"),

@@ -32,15 +32,17 @@ from ...module_utils._events.policy import parse_policy
 from ...module_utils._text import clause, listed
 from .approving import no_approver_words, perhaps
 from .evaluation import is_acting, is_handled, needs_preparation, title, took_away
+from .event_state import EventState
 from .event_terms import decided
 from .hosts import contradiction
 from .lost_marks import undo_words, undone_words
+from .machine_state import KEPT, MachineState
 from .marks import holder_words, is_expired, is_its_watchers, lacking, mark_keys, start_watcher, whose
 from .recalled import NOBODY_SAW, keeping
 from .reports import by_reason, counted, happened, note, time_of_day
 from .run_events import STAYED, is_open, last_seen, names_no_time, not_before
 from .said_there import RECOVERED_BY_FORCE
-from .state import KEPT, EventState, MachineState, Record
+from .state import Record
 from .targets import is_kept
 
 JUST_SEEN = 20.0

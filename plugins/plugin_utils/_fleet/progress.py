@@ -17,12 +17,13 @@ from .approval_reasons import codes
 from .approving import perhaps
 from .call_schedule import is_to_be_learned
 from .evaluation import is_handled, needs_preparation
+from .event_state import EventState
 from .event_terms import preparation_end
 from .marks import holder_words, mark_keys, phase, whose
 from .reports import counted, time_of_day
 from .result import line, name_of
 from .run_events import is_open, names_no_time, not_before
-from .state import EventState, Record
+from .state import Record
 
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 

@@ -15,12 +15,14 @@ from collections.abc import Mapping, Sequence
 from ...module_utils._core.mark_view import WATCHER
 from ...module_utils._text import clause
 from .evaluation import is_acting, needs_preparation, title
+from .event_state import EventState
 from .event_terms import closed, is_last_call
+from .machine_state import MachineState
 from .marks import has_restarted, marked_events, phase, was_prepared, whose
 from .problems import LATE, of_nameless, reached_words
 from .reports import happened, report
 from .run_events import is_open
-from .state import EventState, MachineState, Record
+from .state import Record
 
 REBOOTED = "was rebooted after it had been prepared, and its steps were not done again"
 

@@ -17,10 +17,12 @@ from ...module_utils._core import tracked_event as core
 from ...module_utils._core.mark_view import EXPIRED, OURS
 from ...module_utils._events.event import Event
 from .evaluation import SILENT
+from .event_state import EventState
+from .machine_state import MachineState
 from .marks import mark_keys, marked_events, whose
 from .reports import happened
 from .run_events import is_open, new_entry
-from .state import EventState, MachineState, Record
+from .state import Record
 
 NOBODY_SAW = "nobody has seen whether its event is over"
 """Why a machine whose event only its mark tells of is not recovered, and at last not waited for."""

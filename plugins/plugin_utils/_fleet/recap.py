@@ -12,9 +12,11 @@ from typing import TypedDict
 
 from ...module_utils._core.mark_view import RUN, WATCHER
 from ...module_utils._text import listed
+from .event_state import EventState
+from .machine_state import MachineState
 from .marks import holder_words, is_its_watchers, watcher_prepares, whose
 from .result import name_of
-from .state import EventState, MachineState, Record
+from .state import Record
 
 
 class Became(TypedDict):

@@ -18,9 +18,10 @@ from ...module_utils._errors import ScheduledEventsError
 from ...module_utils._events.event import notification
 from ...module_utils._text import did_you_mean, listed, one_line
 from .approving import ACCEPTED
+from .event_state import Attempt, EventState, HostResult
 from .reports import time_of_day
 from .run_events import is_open, names_no_time, not_before
-from .state import NEWS, Attempt, EventState, Happening, HostResult, Record
+from .state import NEWS, Happening, Record
 
 
 def result(record: Record) -> dict[str, Any]:

@@ -21,8 +21,9 @@ from ...module_utils._core.messages import title
 from ...module_utils._core.tracked_event import Change, Poll, TrackedEvent, polled
 from ...module_utils._events.event import Event, event_from_dict
 from ...module_utils._text import first_line, listed
+from .event_state import Approval, EventState, PoliciesDecision
 from .reports import happened, report
-from .state import Approval, EventState, PoliciesDecision, Record
+from .state import Record
 
 
 def has_failed(look: Mapping[str, Any]) -> bool:

@@ -13,10 +13,12 @@ from collections.abc import Iterable
 from ...module_utils._core.mark_view import is_copied
 from ...module_utils._core.messages import Reason, on_hold
 from .evaluation import needs_preparation, title
+from .event_state import EventState
+from .machine_state import MachineState
 from .marks import mark_keys
 from .reports import happened, report
 from .run_events import is_open
-from .state import EventState, MachineState, Record
+from .state import Record
 
 RECOVERED_BY_FORCE = "it was recovered by force despite this event, so it is not prepared for it again"
 

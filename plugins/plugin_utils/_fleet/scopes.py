@@ -16,9 +16,11 @@ from typing import NamedTuple
 
 from ...module_utils._core.tracked_event import GONE_APART
 from ...module_utils._text import listed
+from .event_state import EventState
+from .machine_state import MachineState
 from .reports import happened, note, report
 from .run_events import is_open
-from .state import EventState, MachineState, Record
+from .state import Record
 
 
 def members(record: Record) -> dict[str, list[str]]:

@@ -14,8 +14,10 @@ from ...module_utils._core.mark_view import OURS
 from ...module_utils._core.second_look import NOT_LOOKED_AT, NOTHING, SecondLook
 from .approval_reasons import codes, decision_of, may_be_approved
 from .evaluation import is_handled, needs_preparation
+from .event_state import EventState
+from .machine_state import MachineState
 from .marks import has_restarted, is_prepared, phase, was_prepared, whose
-from .state import EventState, MachineState, Record
+from .state import Record
 
 
 def stands(record: Record, entry: EventState) -> bool:

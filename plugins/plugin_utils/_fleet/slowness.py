@@ -11,9 +11,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 
 from ...module_utils._core.messages import title
+from .machine_state import Call, MachineState
 from .reports import happened, has_happened
 from .run_events import Look, not_before
-from .state import Call, MachineState, Record
+from .state import Record
 
 SLOW = 5.0
 """Seconds that a call has to take to count as slow, and so many times the shortest one to the machine."""

@@ -18,10 +18,12 @@ from ...module_utils._core import transitions as core
 from ...module_utils._core.mark_view import EXPIRED, FRESH, NOBODY, OURS
 from ...module_utils._core.transitions import PREPARED, RECOVER_AGAIN, RECOVERED, Ahead, Machine, Try
 from .evaluation import is_given_up, needs_preparation
+from .event_state import EventState
 from .event_terms import begun, is_last_call, may_come_now, must_prepare, preparation_end, terms
+from .machine_state import KEPT, MachineState
 from .marks import has_restarted, how_far, is_its_watchers, lacks_steps, mark_keys, marked_events, phase, whose
 from .run_events import STAYED, is_open, not_before
-from .state import KEPT, EventState, MachineState, Record
+from .state import Record
 
 LONG_TICK = 60.0
 """Seconds that a look may be old for a machine which could have been recovered that long ago: where all ticks are long, as while

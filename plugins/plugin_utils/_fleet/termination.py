@@ -14,12 +14,14 @@ from ...module_utils._text import listed
 from .approval_reasons import is_waiting_for_confirmation
 from .call_schedule import is_to_be_learned
 from .evaluation import SILENT, is_for_later, is_given_up, is_handled, needs_preparation, title, took_away
+from .event_state import EventState
+from .machine_state import MachineState
 from .marks import has_restarted, is_its_watchers, mark_keys, phase, whose
 from .recalled import keeping
 from .reports import happened, note, report
 from .run_events import STAYED, TAKEN, UNSEEN, is_open, last_seen, not_before
 from .scopes import near
-from .state import EventState, MachineState, Record
+from .state import Record
 from .targets import comes_soon, is_kept
 
 TRIES = 3

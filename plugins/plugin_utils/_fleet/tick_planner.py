@@ -25,11 +25,12 @@ from .call_schedule import (
     unseen,
 )
 from .evaluation import is_given_up, is_handled
+from .machine_state import KEPT, Call, MachineState
 from .marks import phase, whose
 from .run_events import not_before
 from .scopes import can_look, sentinels
 from .second_looks import to_look_at, to_see_again
-from .state import KEPT, Call, MachineState, Record, Todo
+from .state import Record, Todo
 from .targets import Target, target
 
 LONGEST_LOOK = 100.0

@@ -18,11 +18,12 @@ from ...module_utils._core.mark_view import is_made_for_azure
 from ...module_utils._text import one_line
 from ...module_utils._watcher.engine.interface import Identity, Say
 from ...module_utils._watcher.reports.report import Machine, Report, report_of
+from .._fleet.event_state import EventState
 from .._fleet.news import happenings_since
 from .._fleet.outages import NOT_BEGUN
 from .._fleet.reports import wall_time
 from .._fleet.result import heading, name_of
-from .._fleet.state import EventState, Happening, Record
+from .._fleet.state import Happening, Record
 
 KINDS = {
     "planned": "a run has decided what to do about an event, or has changed that",

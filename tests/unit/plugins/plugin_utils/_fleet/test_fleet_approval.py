@@ -24,7 +24,7 @@ from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.
     tried,
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.evaluation import matched
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.state import ApprovalTries, Whom
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.event_state import ApprovalTries, Whom
 
 
 def event(*resources, type="Reboot", status="Scheduled", id="A"):

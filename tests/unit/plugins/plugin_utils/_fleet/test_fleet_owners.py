@@ -12,8 +12,9 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core.m
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.interface import Identity
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.snapshot import own_mark
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.inspection import Asked, inspected
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.machine_state import Said
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.marks import view_of, whose
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.state import NEWS, Said
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.state import NEWS
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.stories import Story
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils.vectors import cases, shown_of
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._fleet.runs import (

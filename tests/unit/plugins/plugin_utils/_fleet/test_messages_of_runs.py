@@ -23,13 +23,14 @@ from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.
     take_lost_approval,
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.evaluation import give_turns
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.event_state import Whom
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.machine_state import KEPT
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.news import known, news, note_news
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.reached import (
     note_reached,
     take_reached,
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.run_events import STAYED, TAKEN
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.state import KEPT, Whom
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils.well_said import (
     SECONDS,
     WORDS,
