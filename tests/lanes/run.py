@@ -35,6 +35,8 @@ NO_PROGRESS = 600.0  # seconds in which no test of a lane ends: it hangs (ansibl
 CROWDED = 2  # processes that want a core, beyond which a lane gets too little of it to be judged by these seconds
 GIVES_WAY = "6"  # as `nice` counts; at 10 they would get nothing beside other work
 FEW = 5  # failed tests of a lane that the end names
+# What a script of the integration targets, and ansible-test and Ansible, say of what ended them; other failures in a log were wanted
+ENDED_BY = re.compile(r"(NOT SAID: |NOT REFUSED: |FAILED: |more than |\S+ approvals, not |fatal: \[|ERROR! |FATAL: |ERROR: |[<>] )")
 HERE = pathlib.Path(__file__).resolve().parent
 LOGS = HERE.parent.parent / "build" / "logs"
 DURATION = re.compile(r"^ *(\d+\.\d+)s (?:call|setup|teardown) +(\S.*)")  # as pytest --durations lists the slowest
@@ -199,6 +201,8 @@ def judge(lane: Lane, status: int | None, seconds: float, cpu: float, output: st
         return result("passed", "", counts or {"passed": 1})
     reason = f"no test ended for {NO_PROGRESS:.0f} s or more" if status is None else f"exit status {status}"
     counts["failed"] = counts.get("failed", 0) or 1
+    if not any(note.startswith(("FAILED tests/", "ERROR tests/")) for note in notes):
+        notes += [line for line in lines if ENDED_BY.match(line)][-FEW:]
     return result("failed", f"{reason}, see build/logs/{lane.name}.log", counts)
 
 
@@ -248,7 +252,7 @@ def show_failed(results: list[Result]) -> None:
         print(f"  {result.lane.name}: {result.reason}")
         tests = [note for note in result.notes if not note.startswith("SKIPPED ")]
         for note in tests[:FEW]:
-            print(f"    {note[:150]}")
+            print(f"    {note[:300]}")
         if len(tests) > FEW:
             print(f"    and {len(tests) - FEW} more")
 

@@ -163,3 +163,11 @@ def test_what_failed_is_listed_last_in_a_few_lines(runner, capsys):
     runner.show_failed(results)
     lines = capsys.readouterr().out.splitlines()
     assert lines == ["What failed:", "  bad: exit status 1", *("    " + one for one in failed[:5]), "    and 3 more"]
+
+
+def test_of_a_lane_without_pytest_the_end_says_what_ended_it(runner):
+    wanted = 'fatal: [web9]: FAILED! => {"msg": "a failure that the test wanted"}'
+    log = [*["works: status", wanted] * 9, "PLAY RECAP ****", "NOT SAID: recovered  web1 in", "FATAL: Command failed."]
+    result = runner.judge(runner.Lane("integration-2.16"), 1, 20.0, 3.0, "\n".join(log))
+    assert result.notes == [wanted, wanted, wanted, "NOT SAID: recovered  web1 in", "FATAL: Command failed."]
+    assert result.counts == {"failed": 1}
