@@ -36,7 +36,9 @@ CROWDED = 2  # processes that want a core, beyond which a lane gets too little o
 GIVES_WAY = "6"  # as `nice` counts; at 10 they would get nothing beside other work
 FEW = 5  # failed tests of a lane that the end names
 # What a script of the integration targets, and ansible-test and Ansible, say of what ended them; other failures in a log were wanted
-ENDED_BY = re.compile(r"(NOT SAID: |NOT REFUSED: |FAILED: |more than |\S+ approvals, not |fatal: \[|ERROR! |FATAL: |ERROR: |[<>] )")
+ENDED_BY = re.compile(
+    r"(NOT SAID: |NOT REFUSED: |FAILED: |more than |\S+ approvals, not |fatal: \[|ERROR! |FATAL: |ERROR: |[<>] )"
+)
 HERE = pathlib.Path(__file__).resolve().parent
 LOGS = HERE.parent.parent / "build" / "logs"
 DURATION = re.compile(r"^ *(\d+\.\d+)s (?:call|setup|teardown) +(\S.*)")  # as pytest --durations lists the slowest
