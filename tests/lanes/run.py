@@ -184,9 +184,8 @@ def run_all(lanes: list[Lane], cores: float) -> list[Result]:
 def judge(lane: Lane, status: int | None, seconds: float, cpu: float, output: str) -> Result:
     lines = output.splitlines()
     notes = [line[len("NOTE: ") :] for line in lines if line.startswith("NOTE: ")]
-    notes += [
-        line[:200] for line in lines if line.startswith(("SKIPPED [", "FAILED tests/", "ERROR tests/"))
-    ]  # pytest -rfEs
+    notes += [line[:200] for line in lines if line.startswith("SKIPPED [")]  # pytest -rfEs
+    failed = [line[:200] for line in lines if line.startswith(("FAILED tests/", "ERROR tests/"))]
     counts = count_tests(lines)
     slow = [(float(took), what) for line in lines for took, what in DURATION.findall(line)]
 
@@ -203,8 +202,7 @@ def judge(lane: Lane, status: int | None, seconds: float, cpu: float, output: st
         return result("passed", "", counts or {"passed": 1})
     reason = f"no test ended for {NO_PROGRESS:.0f} s or more" if status is None else f"exit status {status}"
     counts["failed"] = counts.get("failed", 0) or 1
-    if not any(note.startswith(("FAILED tests/", "ERROR tests/")) for note in notes):
-        notes += [line for line in lines if ENDED_BY.match(line)][-FEW:]
+    notes += failed or [line[:300] for line in lines if ENDED_BY.match(line)][-FEW:]
     return result("failed", f"{reason}, see build/logs/{lane.name}.log", counts)
 
 
